@@ -1,0 +1,180 @@
+// PUT of a binding: the table of contract 4 in its order. The rules are small named checks; the first that has
+// something to say decides. Pure: what is known and what time it is come in, a decision goes out.
+import { type Binding, type BindingState, bindingState, type Grant } from './binding.ts';
+import type { Refusal } from './errors.ts';
+import type { InstanceState } from './instance.ts';
+import type { Plan } from './plan.ts';
+import { CONCURRENT_OPERATION, INSTANCE_NOT_FOUND, type Refused, refuse } from './refusals.ts';
+import type { Slots } from './slots.ts';
+import { toWireTime } from './wire-time.ts';
+
+export interface BindRequest {
+  readonly serviceId: string;
+  readonly planId: string;
+  /** What the request said; undefined where it said nothing. Form was checked before. */
+  readonly expirationSeconds: number | undefined;
+}
+
+export interface BindFacts {
+  readonly instance:
+    | {
+        readonly serviceId: string;
+        readonly planId: string;
+        readonly state: InstanceState;
+        /** An update that runs changes the plan, and with it the rules of its bindings. */
+        readonly changesPlan: boolean;
+      }
+    | undefined;
+  /** The instance's plan; the catalog is not asked, so a plan that has left it still counts. */
+  readonly plan: Plan | undefined;
+  readonly binding: Binding | undefined;
+  readonly slots: Slots;
+}
+
+/**
+ * `issue`: announce a grant, then make it. `same`: hand out what there is. `wait`: another request is issuing it.
+ * `takeOver`: end what is left of `grant` first, then decide again; where it cannot be ended now, the answer is
+ * `otherwise`, or the cluster's own failure when that is undefined.
+ */
+export type BindDecision =
+  | { readonly decision: 'issue'; readonly expirationSeconds: number }
+  | { readonly decision: 'same'; readonly binding: Binding }
+  | { readonly decision: 'wait'; readonly grant: Grant }
+  | { readonly decision: 'takeOver'; readonly grant: Grant; readonly otherwise: Refusal | undefined }
+  | Refused;
+
+export function decideBind(facts: BindFacts, request: BindRequest, now: Date): BindDecision {
+  const refusal = refuseByInstance(facts, request);
+  if (refusal !== undefined) {
+    return refuse(refusal);
+  }
+  const state = facts.binding && bindingState(facts.binding, now);
+  return decideByBinding(facts, request, state) ?? decideNew(facts, request, state);
+}
+
+function refuseByInstance(facts: BindFacts, request: BindRequest): Refusal | undefined {
+  const { instance } = facts;
+  if (instance === undefined || instance.state === 'deleted') {
+    return INSTANCE_NOT_FOUND;
+  }
+  if (instance.serviceId !== request.serviceId || instance.planId !== request.planId) {
+    return {
+      code: 'unknown-plan',
+      description: 'service_id and plan_id must be those of the service instance.',
+    };
+  }
+  return refuseByState(instance.state, instance.changesPlan);
+}
+
+function refuseByState(state: InstanceState, changesPlan: boolean): Refusal | undefined {
+  switch (state) {
+    case 'provisioning':
+    case 'deprovisioning':
+    case 'deleted':
+    case 'suspending':
+    case 'resuming':
+      return CONCURRENT_OPERATION;
+    case 'create-failed':
+    case 'delete-failed':
+      return {
+        code: 'instance-unusable',
+        description: 'The service instance has failed; no binding can be made for it.',
+      };
+    case 'suspended':
+      return {
+        code: 'instance-unusable',
+        description: 'The service instance is suspended; no binding can be made for it.',
+      };
+    case 'updating':
+      return changesPlan ? CONCURRENT_OPERATION : undefined;
+    case 'ready':
+      return undefined;
+  }
+}
+
+function decideByBinding(
+  { binding }: BindFacts,
+  request: BindRequest,
+  state: BindingState | undefined,
+): BindDecision | undefined {
+  if (binding === undefined) {
+    return undefined;
+  }
+  const sameParameters = binding.expirationSeconds === request.expirationSeconds;
+  switch (state) {
+    case 'live':
+      return sameParameters ? { decision: 'same', binding } : refuse(CONFLICT);
+    case 'issuing':
+      return sameParameters ? { decision: 'wait', grant: binding.grant } : refuse(CONFLICT);
+    case 'being-deleted':
+    case 'failed-open':
+      return { decision: 'takeOver', grant: binding.grant, otherwise: CONCURRENT_OPERATION };
+    case 'expired':
+    case 'failed':
+    case 'deleted':
+    case undefined:
+      return undefined;
+  }
+}
+
+const CONFLICT: Refusal = {
+  code: 'binding-conflict',
+  description: 'A service binding with this id exists already, with other parameters.',
+};
+
+/** Something new would be issued: only now are today's rules asked, so that they never refuse a repeat. */
+function decideNew(
+  { plan, binding, slots }: BindFacts,
+  request: BindRequest,
+  state: BindingState | undefined,
+): BindDecision {
+  if (plan?.bindable !== true) {
+    return refuse(NOT_SUPPORTED);
+  }
+  const expirationSeconds = request.expirationSeconds ?? plan.binding.defaultSeconds;
+  const refusal = refuseByBounds(plan, request) ?? refuseBySlots(plan, slots);
+  if (refusal !== undefined) {
+    return refuse(refusal);
+  }
+  if (state === 'expired' && binding !== undefined && binding.grant.endedAt === undefined) {
+    return { decision: 'takeOver', grant: binding.grant, otherwise: undefined };
+  }
+  return { decision: 'issue', expirationSeconds };
+}
+
+const NOT_SUPPORTED: Refusal = {
+  code: 'binding-not-supported',
+  description: 'The plan of this service instance does not support bindings.',
+};
+
+function refuseByBounds(plan: Plan, request: BindRequest): Refusal | undefined {
+  const { minSeconds, maxSeconds } = plan.binding;
+  const seconds = request.expirationSeconds;
+  if (seconds !== undefined && seconds < minSeconds) {
+    return outOfBounds(`less than ${minSeconds}`);
+  }
+  return seconds !== undefined && seconds > maxSeconds
+    ? outOfBounds(`greater than ${maxSeconds}`)
+    : undefined;
+}
+
+function outOfBounds(limit: string): Refusal {
+  return {
+    code: 'expiration-out-of-bounds',
+    description: `expiration_seconds cannot be ${limit}`,
+  };
+}
+
+function refuseBySlots(plan: Plan, slots: Slots): Refusal | undefined {
+  if (slots.taken < plan.binding.maxLive) {
+    return undefined;
+  }
+  const reached = `maximum number of non expired bindings reached: ${plan.binding.maxLive}`;
+  return {
+    code: 'binding-limit-reached',
+    description:
+      slots.nextFreeAt === undefined
+        ? reached
+        : `${reached}; next slot frees at ${toWireTime(slots.nextFreeAt)}`,
+  };
+}

@@ -1,0 +1,8 @@
+// Where "now" comes from. It is handed to whoever needs it, so that tests can move it and nothing reads the
+// machine's clock on its own.
+
+export type Clock = () => Date;
+
+export function addSeconds(at: Date, seconds: number): Date {
+  return new Date(at.getTime() + seconds * 1000);
+}

@@ -1,0 +1,87 @@
+// An instance: the record of one service instance, and the state that follows from its latest operation.
+import type { JsonObject } from './json.ts';
+import type { Operation } from './operation.ts';
+
+/** Whose it is, as far as the platform said. */
+export interface Accounts {
+  readonly globalAccountId?: string;
+  readonly subaccountId?: string;
+  readonly userId?: string;
+}
+
+/** What is known of the target cluster once provisioning has reached it; none of it is secret. */
+export interface AttachedCluster {
+  /** The uid of namespace `kube-system`: another uid is another cluster (contract 4). */
+  readonly uid: string;
+  readonly server: string;
+  /** Base64 of PEM, as in a kubeconfig; undefined where the system's roots vouch for the server. */
+  readonly certificateAuthorityData: string | undefined;
+  readonly tlsServerName: string | undefined;
+}
+
+export interface Instance {
+  /** Our own key: an OSB id can be deleted and made anew while the old access is still needed. */
+  readonly key: string;
+  readonly id: string;
+  readonly serviceId: string;
+  readonly planId: string;
+  /** Names the cluster, context and user in issued kubeconfigs. */
+  readonly name: string;
+  readonly region: string;
+  readonly runtimeId: string | undefined;
+  readonly accounts: Accounts;
+  /** As requested, without secrets. */
+  readonly parameters: JsonObject;
+  readonly cluster: AttachedCluster | undefined;
+  readonly createdAt: Date;
+  readonly deletedAt: Date | undefined;
+}
+
+export type InstanceState =
+  | 'provisioning'
+  | 'ready'
+  | 'updating'
+  | 'suspending'
+  | 'suspended'
+  | 'resuming'
+  | 'deprovisioning'
+  | 'deleted'
+  | 'create-failed'
+  | 'delete-failed';
+
+const WHILE_RUNNING = {
+  provision: 'provisioning',
+  update: 'updating',
+  deprovision: 'deprovisioning',
+  suspend: 'suspending',
+  resume: 'resuming',
+} as const;
+
+const ONCE_SUCCEEDED = {
+  provision: 'ready',
+  update: 'ready',
+  deprovision: 'deleted',
+  suspend: 'suspended',
+  resume: 'ready',
+} as const;
+
+/** A failed update leaves the instance as it was; a failed suspension or resumption leaves it without a runtime. */
+const ONCE_FAILED = {
+  provision: 'create-failed',
+  update: 'ready',
+  deprovision: 'delete-failed',
+  suspend: 'suspended',
+  resume: 'suspended',
+} as const;
+
+/** The state is not stored: it is what the latest operation says. */
+export function instanceState(latest: Pick<Operation, 'type' | 'state'>): InstanceState {
+  switch (latest.state) {
+    case 'in progress':
+      return WHILE_RUNNING[latest.type];
+    case 'succeeded':
+      return ONCE_SUCCEEDED[latest.type];
+    case 'failed':
+      return ONCE_FAILED[latest.type];
+  }
+}
