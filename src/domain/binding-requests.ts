@@ -40,7 +40,11 @@ export type BindDecision =
   | { readonly decision: 'issue'; readonly expirationSeconds: number }
   | { readonly decision: 'same'; readonly binding: Binding }
   | { readonly decision: 'wait'; readonly grant: Grant }
-  | { readonly decision: 'takeOver'; readonly grant: Grant; readonly otherwise: Refusal | undefined }
+  | {
+      readonly decision: 'takeOver';
+      readonly grant: Grant;
+      readonly otherwise: Refusal | undefined;
+    }
   | Refused;
 
 export function decideBind(facts: BindFacts, request: BindRequest, now: Date): BindDecision {

@@ -77,7 +77,8 @@ const OWN_CLUSTER_SCHEMAS: PlanSchemas = {
       kubeconfig: {
         type: 'string',
         title: 'Kubeconfig',
-        description: 'A kubeconfig (YAML or JSON text) whose current context administers the cluster',
+        description:
+          'A kubeconfig (YAML or JSON text) whose current context administers the cluster',
         minLength: 1,
       },
     },

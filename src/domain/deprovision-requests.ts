@@ -1,6 +1,12 @@
 // DELETE of an instance, by the state matrix of osb.md S. Bindings are not asked: they never block it.
 import type { InstanceState } from './instance.ts';
-import { ASYNC_REQUIRED, CONCURRENT_OPERATION, INSTANCE_GONE, type Refused, refuse } from './refusals.ts';
+import {
+  ASYNC_REQUIRED,
+  CONCURRENT_OPERATION,
+  INSTANCE_GONE,
+  type Refused,
+  refuse,
+} from './refusals.ts';
 
 export interface DeprovisionFacts {
   readonly current: { readonly state: InstanceState; readonly serviceId: string } | undefined;

@@ -19,7 +19,9 @@ export function sameJson(left: JsonValue, right: JsonValue): boolean {
     const keys = Object.keys(left);
     return (
       keys.length === Object.keys(right).length &&
-      keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key] ?? null, right[key] ?? null))
+      keys.every(
+        (key) => Object.hasOwn(right, key) && sameJson(left[key] ?? null, right[key] ?? null),
+      )
     );
   }
   return left === right;

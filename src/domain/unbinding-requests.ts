@@ -2,7 +2,13 @@
 import { type Binding, type BindingState, bindingState, type Grant } from './binding.ts';
 import type { InstanceState } from './instance.ts';
 import type { OperationState } from './operation.ts';
-import { BINDING_GONE, BINDING_NOT_FOUND, INSTANCE_NOT_FOUND, type Refused, refuse } from './refusals.ts';
+import {
+  BINDING_GONE,
+  BINDING_NOT_FOUND,
+  INSTANCE_NOT_FOUND,
+  type Refused,
+  refuse,
+} from './refusals.ts';
 
 export interface BindingFacts {
   /** Of the instance that has the id now; `deleted` for the newest record of one that is gone. */
@@ -47,7 +53,9 @@ export function decideFetchBinding({ instance, binding }: BindingFacts, now: Dat
   if (binding === undefined || !handsOutCredentials(instance)) {
     return refuse(BINDING_NOT_FOUND);
   }
-  return bindingState(binding, now) === 'live' ? { decision: 'show', binding } : refuse(BINDING_NOT_FOUND);
+  return bindingState(binding, now) === 'live'
+    ? { decision: 'show', binding }
+    : refuse(BINDING_NOT_FOUND);
 }
 
 function handsOutCredentials(state: InstanceState): boolean {
@@ -58,9 +66,14 @@ export type BindingProgressDecision =
   | { readonly decision: 'report'; readonly state: OperationState }
   | Refused;
 
-export function decideBindingProgress({ binding }: BindingFacts, now: Date): BindingProgressDecision {
+export function decideBindingProgress(
+  { binding }: BindingFacts,
+  now: Date,
+): BindingProgressDecision {
   const progress = binding && PROGRESS[bindingState(binding, now)];
-  return progress === undefined ? refuse(BINDING_NOT_FOUND) : { decision: 'report', state: progress };
+  return progress === undefined
+    ? refuse(BINDING_NOT_FOUND)
+    : { decision: 'report', state: progress };
 }
 
 const PROGRESS: Readonly<Record<BindingState, OperationState | undefined>> = {
