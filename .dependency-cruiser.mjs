@@ -2,14 +2,7 @@
 // no cycles, and each third-party package has one home folder. tests/house/layers.test.ts shows that each rule fires.
 // What a single file may contain is oxlint's (.oxlintrc.json); what nobody uses is knip's (knip.json).
 
-const BELOW_BROKER = [
-  'domain',
-  'config',
-  'observability',
-  'storage',
-  'kubernetes',
-  'provisioners',
-];
+const BELOW_BROKER = ['domain', 'config', 'observability', 'storage', 'kubernetes', 'provisioners'];
 
 /** Folder of src/ → the folders of src/ it may import, itself aside. A folder that is not here fails. */
 const LAYERS = {
@@ -125,14 +118,16 @@ export default {
     },
     {
       name: 'product-without-test-code',
-      comment: 'What is shipped imports nothing that is not: tests, demo, bench and scripts look down on src/.',
+      comment:
+        'What is shipped imports nothing that is not: tests, demo, bench and scripts look down on src/.',
       severity: 'error',
       from: { path: '^src/', pathNot: TEST },
       to: { path: ['^(tests|demo|bench|scripts)/', TEST] },
     },
     {
       name: 'product-without-dev-dependency',
-      comment: 'Whoever installs the package lacks the development dependencies. Types are gone by then.',
+      comment:
+        'Whoever installs the package lacks the development dependencies. Types are gone by then.',
       severity: 'error',
       from: { path: '^src/', pathNot: TEST },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },

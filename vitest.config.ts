@@ -1,0 +1,54 @@
+// How `npm test` runs: unit tests and tests on real parts side by side, then the search of everything that they
+// wrote for secrets. What each real part is and where it is found is told by tests/support/global-setup.ts.
+
+import { existsSync } from 'node:fs';
+
+import { defineConfig } from 'vitest/config';
+
+import { ClosingLine } from './tests/support/closing-line.ts';
+
+/** A cluster call has limits of its own, well below; a test that needs longer is stuck. */
+const TEST_TIMEOUT_MS = 30_000;
+
+/** Hooks start API servers and databases, on machines that are busy with the other half of the suite. */
+const HOOK_TIMEOUT_MS = 120_000;
+
+const limits = { testTimeout: TEST_TIMEOUT_MS, hookTimeout: HOOK_TIMEOUT_MS };
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    // Files beside each other: each brings a broker, a database and a cluster to a machine with, often, two cores.
+    maxWorkers: 2,
+    // Here and not per project, so that one PostgreSQL and one API server serve the whole run.
+    globalSetup: ['./tests/support/global-setup.ts'].filter((file) => existsSync(file)), // TODO
+    reporters: ['default', new ClosingLine()],
+    projects: [
+      {
+        test: {
+          ...limits,
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'tests/house/**/*.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...limits,
+          name: 'real',
+          include: ['tests/{integration,conformance,cluster,faults,e2e}/**/*.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...limits,
+          name: 'leaks',
+          include: ['tests/leaks/**/*.test.ts'],
+          // After all others: it reads what they left in logs, answers and databases.
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
