@@ -15,12 +15,6 @@ export const INSTALLATION_LABEL = 'runtime-broker/installation';
 const BINDING_ANNOTATION = 'runtime-broker/binding-id';
 const INSTANCE_ANNOTATION = 'runtime-broker/instance-id';
 
-/** The uids that the cluster gave to the objects of a grant. */
-export interface GrantUids {
-  readonly account: string;
-  readonly role: string;
-  readonly roleBinding: string;
-}
 
 export interface GrantDescription {
   /** From grantName. */

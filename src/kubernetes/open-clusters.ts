@@ -1,11 +1,73 @@
-// The clients that are open, one a cluster.
-import type { ClusterAccess } from './cluster-access.ts';
-import { ClusterClient } from './cluster-client.ts';
+// The open clients, one a cluster, so that connections live on from one call to the next. Where the access comes
+// from, and when a key's access is not to be used any more, is left to the provisioners.
+
+import { type ClusterAccess, sameAccess } from './cluster-access.ts';
+import { ClusterClient, type ClusterLimits } from './cluster-client.ts';
+
+export interface OpenClustersOptions {
+  /** Beyond it, the client that was used least recently is retired. */
+  readonly maxOpen: number;
+  /** How long a retired client goes on serving those who hold it. */
+  readonly retireAfterMs: number;
+  readonly limits: Partial<ClusterLimits>;
+}
+
+const DEFAULT_OPTIONS: OpenClustersOptions = {
+  // Idle connections close after 55 s by themselves; what stays of an unused client is its parsed certificates.
+  maxOpen: 512,
+  // Longer than any issue or revocation takes, each of which is several calls through one client.
+  retireAfterMs: 30_000,
+  limits: {},
+};
 
 export class OpenClusters {
-  clientFor(_key: string, access: ClusterAccess): ClusterClient {
-    return new ClusterClient(access);
+  readonly #options: OpenClustersOptions;
+  /** In the order of their last use. */
+  readonly #open = new Map<string, ClusterClient>();
+  readonly #retired = new Map<ClusterClient, NodeJS.Timeout>();
+
+  constructor(options: Partial<OpenClustersOptions> = {}) {
+    this.#options = { ...DEFAULT_OPTIONS, ...options };
   }
-  drop(_key: string): void {}
-  async close(): Promise<void> {}
+
+  /** The same access under the same key is the same client; another access replaces it. */
+  clientFor(key: string, access: ClusterAccess): ClusterClient {
+    const open = this.#open.get(key);
+    if (open !== undefined && sameAccess(open.access, access)) {
+      this.#open.delete(key);
+      this.#open.set(key, open);
+      return open;
+    }
+    const client = new ClusterClient(access, this.#options.limits);
+    this.drop(key);
+    this.#open.set(key, client);
+    this.#retireLeastRecentlyUsed();
+    return client;
+  }
+
+  /** The next call of clientFor opens anew; calls through the dropped client end as they would have. */
+  drop(key: string): void {
+    const client = this.#open.get(key);
+    if (client === undefined) return;
+    this.#open.delete(key);
+    const close = (): void => {
+      this.#retired.delete(client);
+      void client.close();
+    };
+    this.#retired.set(client, setTimeout(close, this.#options.retireAfterMs).unref());
+  }
+
+  /** Waits for calls in flight. */
+  async close(): Promise<void> {
+    const clients = [...this.#open.values(), ...this.#retired.keys()];
+    for (const timer of this.#retired.values()) clearTimeout(timer);
+    this.#open.clear();
+    this.#retired.clear();
+    await Promise.all(clients.map((client) => client.close()));
+  }
+
+  #retireLeastRecentlyUsed(): void {
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > this.#options.maxOpen && oldest !== undefined) this.drop(oldest);
+  }
 }

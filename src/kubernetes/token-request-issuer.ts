@@ -1,7 +1,25 @@
-// Issues a grant: account, role and role binding, and a token for the account, in two round trips.
+// Issues a grant in two round trips: the account and then a token for it, beside role and role binding. Announcing
+// it before, recording it after and undoing what a failure leaves behind is the broker's.
+
+import type { TokenRequest } from 'kubernetes-types/authentication/v1.d.ts';
+import type { ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
+import type { ClusterRole, ClusterRoleBinding } from 'kubernetes-types/rbac/v1.d.ts';
+
+import type { GrantUids } from '../domain/binding.ts';
+import { UpstreamError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ClusterClient } from './cluster-client.ts';
-import type { GrantDescription, GrantUids } from './grant-objects.ts';
+import { type Flight, flyTogether } from './fly-together.ts';
+import { accountOf, type GrantDescription, roleBindingOf, roleOf } from './grant-objects.ts';
+import { type GrantedToken, readGrantedToken } from './granted-token.ts';
+import { NamespaceMissingError } from './namespace.ts';
+import { requiredUid } from './required-uid.ts';
+import {
+  CLUSTER_ROLE_BINDINGS_PATH,
+  CLUSTER_ROLES_PATH,
+  objectPath,
+  serviceAccountsPath,
+} from './resource-paths.ts';
 
 export interface GrantOrder extends GrantDescription {
   /** Lifetime to ask for; the cluster may grant less. */
@@ -12,15 +30,96 @@ export interface GrantOrder extends GrantDescription {
 
 export interface IssuedGrant {
   readonly token: Secret;
-  /** As the cluster granted it. */
+  /** As the cluster granted it, by its own clock. */
   readonly expiresAt: Date;
   readonly uids: GrantUids;
-  /** The token's id, where the cluster gives one (Kubernetes 1.32 and later): safe to log. */
+  /** The token's id, where the cluster gives one (Kubernetes 1.32 and later); no secret. */
   readonly tokenId?: string;
   /** What the cluster warned of, for example a shortened lifetime. */
   readonly warnings: readonly string[];
 }
 
+/**
+ * Nothing is handed out before all four calls have succeeded. On failure none of them is in flight any more, some of
+ * the objects may be there, and the failure that came first is thrown: `conflict` where something of this name was
+ * there before (it is not adopted), NamespaceMissingError, or what else the client throws. Not to be repeated under
+ * the same name.
+ */
 export async function issueGrant(client: ClusterClient, order: GrantOrder): Promise<IssuedGrant> {
-  throw new Error(`not built yet: ${client} ${order.name}`);
+  // The role binding does not wait for its role: whoever may `bind` need not, and that is one of the rights that an
+  // attached cluster is asked for.
+  const [account, role, roleBinding] = await flyTogether(order.signal, (flight) => [
+    createAccountAndToken(client, order, flight),
+    create<ClusterRole>(client, {
+      path: CLUSTER_ROLES_PATH,
+      body: roleOf(order),
+      action: 'create clusterroles',
+      signal: flight.signal,
+    }),
+    create<ClusterRoleBinding>(client, {
+      path: CLUSTER_ROLE_BINDINGS_PATH,
+      body: roleBindingOf(order),
+      action: 'create clusterrolebindings',
+      signal: flight.signal,
+    }),
+  ]);
+  return {
+    ...account.granted,
+    uids: { account: account.uid, role: role.uid, roleBinding: roleBinding.uid },
+    warnings: [...account.warnings, ...role.warnings, ...roleBinding.warnings],
+  };
+}
+
+async function createAccountAndToken(
+  client: ClusterClient,
+  order: GrantOrder,
+  flight: Flight,
+): Promise<{ uid: string; granted: GrantedToken; warnings: readonly string[] }> {
+  const account = await createAccount(client, order, flight.signal);
+  if (flight.hasFailed()) throw new Error('another call of this issue has failed');
+  const request: TokenRequest = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: { name: order.name, namespace: order.namespace, uid: account.uid },
+    spec: { audiences: [], expirationSeconds: order.expirationSeconds },
+  };
+  const { object, warnings } = await client.request<TokenRequest>({
+    method: 'POST',
+    path: `${objectPath(serviceAccountsPath(order.namespace), order.name)}/token`,
+    body: request,
+    action: 'create serviceaccounts/token',
+    expect: ['TokenRequest'],
+    signal: flight.signal,
+  });
+  const granted = readGrantedToken(object, { ...order, accountUid: account.uid });
+  return { uid: account.uid, granted, warnings: [...account.warnings, ...warnings] };
+}
+
+async function createAccount(
+  client: ClusterClient,
+  order: GrantOrder,
+  signal: AbortSignal,
+): Promise<Created> {
+  const action = 'create serviceaccounts';
+  const path = serviceAccountsPath(order.namespace);
+  try {
+    return await create<ServiceAccount>(client, { path, body: accountOf(order), action, signal });
+  } catch (error) {
+    const isMissing = error instanceof UpstreamError && error.reason === 'not-found';
+    throw isMissing ? new NamespaceMissingError(action, order.namespace) : error;
+  }
+}
+
+interface Created {
+  readonly uid: string;
+  readonly warnings: readonly string[];
+}
+
+async function create<T extends ServiceAccount | ClusterRole | ClusterRoleBinding>(
+  client: ClusterClient,
+  call: { path: string; body: T; action: string; signal: AbortSignal },
+): Promise<Created> {
+  const expect = [String(call.body.kind)];
+  const { object, warnings } = await client.request<T>({ method: 'POST', ...call, expect });
+  return { uid: requiredUid(object, call.action), warnings };
 }
