@@ -1,0 +1,56 @@
+// Databases for test files: an empty one each on the PostgreSQL of the run, or a whole server for tests that crash it.
+
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { inject } from 'vitest';
+import { recordOutput } from './leak-record.ts';
+import type { PostgresOfRun } from './provided.ts';
+import { createDatabase, dropDatabase } from './real-parts/databases.ts';
+import { type Postgres, startPostgres } from './real-parts/postgres.ts';
+
+export interface FreshDatabase {
+  readonly url: string;
+  /** Writes all it holds to the record of outputs, then drops it, connected or not. */
+  drop(): Promise<void>;
+}
+
+/** A test's database is small; what does not fit is a fault of the test. */
+const MAX_DUMP_BYTES = 256 * 1024 * 1024;
+
+/** Empty: migrations are the caller's. `template` names a database of the same server to copy instead. */
+export async function freshDatabase(
+  options: { readonly template?: string } = {},
+): Promise<FreshDatabase> {
+  const postgres = postgresOfRun();
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const url = await createDatabase(postgres.url, name, options);
+  return {
+    url,
+    async drop() {
+      recordOutput('database dump', await dump(postgres.pgDump, url));
+      await dropDatabase(postgres.url, name);
+    },
+  };
+}
+
+/** A server of the test's own; the test stops it. */
+export async function ownPostgres(): Promise<Postgres> {
+  const binaries = inject('parts').postgresBinaries;
+  if (!binaries.found) throw new Error(`no PostgreSQL to start: ${binaries.howToGet}`);
+  return startPostgres(binaries.path);
+}
+
+/** The whole database as SQL, for the record of outputs. */
+async function dump(pgDump: string, url: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(pgDump, ['--no-owner', `--dbname=${url}`], {
+    maxBuffer: MAX_DUMP_BYTES,
+  });
+  return stdout;
+}
+
+function postgresOfRun(): PostgresOfRun {
+  const { postgres } = inject('parts');
+  if (!postgres.found) throw new Error(`no PostgreSQL in this run: ${postgres.howToGet}`);
+  return postgres;
+}
