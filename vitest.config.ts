@@ -1,8 +1,6 @@
 // How `npm test` runs: unit tests and tests on real parts side by side, then the search of everything that they
 // wrote for secrets. What each real part is and where it is found is told by tests/support/global-setup.ts.
 
-import { existsSync } from 'node:fs';
-
 import { defineConfig } from 'vitest/config';
 
 import { ClosingLine } from './tests/support/closing-line.ts';
@@ -21,7 +19,7 @@ export default defineConfig({
     // Files beside each other: each brings a broker, a database and a cluster to a machine with, often, two cores.
     maxWorkers: 2,
     // Here and not per project, so that one PostgreSQL and one API server serve the whole run.
-    globalSetup: ['./tests/support/global-setup.ts'].filter((file) => existsSync(file)), // TODO
+    globalSetup: './tests/support/global-setup.ts',
     reporters: ['default', new ClosingLine()],
     projects: [
       {
