@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           ...limits,
           name: 'unit',
-          include: ['src/**/*.test.ts', 'tests/house/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'tests/{house,support}/**/*.test.ts'],
           sequence: { groupOrder: 0 },
         },
       },
