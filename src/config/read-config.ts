@@ -1,0 +1,173 @@
+// From the environment and the file it names to a Config, or to the list of everything that is wrong with them.
+// Starting, and what to say to the user, is the caller's business.
+import type { Config, ListenAddress, PlatformAuth } from './config.ts';
+import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
+import { readConfigFile } from './config-file.ts';
+import { deepFreeze } from './deep-freeze.ts';
+import {
+  type Environment,
+  noteMissing,
+  type ReadFile,
+  readNamedFile,
+  readPlain,
+  readSecret,
+  type Sources,
+  unreadVariables,
+} from './environment.ts';
+import { type ConfigFault, kindOf } from './faults.ts';
+import { isLoopback, LISTEN_ADDRESS_FORM, readListenAddress } from './listen-address.ts';
+import { readSealingKeys, SEALING_KEYS_FORM } from './sealing-keys.ts';
+
+/** `warnings` are sentences for the log; they never stop a start. */
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  | {
+      readonly ok: false;
+      readonly faults: readonly ConfigFault[];
+      readonly warnings: readonly string[];
+    };
+
+/** @param readFile the only way to the disk; throws where a file cannot be read */
+export function readConfig(env: Environment, readFile: ReadFile): ConfigResult {
+  const sources: Sources = { env, readFile, faults: [] };
+  const listeners = readListeners(sources);
+  const databaseUrl = readDatabaseUrl(sources);
+  const platformAuth = readPlatformAuth(sources, listeners.publicListen);
+  const sealingKeys = readKeys(sources);
+  const log = readLog(sources);
+  const file = readFileSettings(sources);
+  const warnings = unreadVariables(env);
+  if (
+    sources.faults.length > 0 ||
+    databaseUrl === undefined ||
+    platformAuth === undefined ||
+    sealingKeys === undefined
+  ) {
+    return { ok: false, faults: sources.faults, warnings };
+  }
+  const config = { ...listeners, databaseUrl, platformAuth, sealingKeys, ...log, ...file };
+  return { ok: true, config: deepFreeze<Config>(config), warnings };
+}
+
+function readListeners(sources: Sources) {
+  const publicListen = readListener(sources, 'RUNTIME_BROKER_LISTEN', 8080);
+  const operatorListen = readListener(sources, 'RUNTIME_BROKER_OPERATOR_LISTEN', 8081);
+  const same =
+    publicListen.host === operatorListen.host && publicListen.port === operatorListen.port;
+  if (same && publicListen.port !== 0) {
+    sources.faults.push({
+      path: 'env RUNTIME_BROKER_OPERATOR_LISTEN',
+      found: 'the address of RUNTIME_BROKER_LISTEN',
+      allowed: 'another address or port',
+    });
+  }
+  return { publicListen, operatorListen };
+}
+
+function readListener(
+  sources: Sources,
+  name: 'RUNTIME_BROKER_LISTEN' | 'RUNTIME_BROKER_OPERATOR_LISTEN',
+  defaultPort: number,
+): ListenAddress {
+  const text = readPlain(sources, name);
+  const address = text === undefined ? undefined : readListenAddress(text);
+  if (text !== undefined && address === undefined) {
+    sources.faults.push({ path: `env ${name}`, found: kindOf(text), allowed: LISTEN_ADDRESS_FORM });
+  }
+  // Loopback unless told otherwise: what is not configured is not offered to a network.
+  return address ?? { host: '127.0.0.1', port: defaultPort };
+}
+
+const DATABASE_URL_FORM =
+  'the URL of a PostgreSQL database, such as postgres://broker@127.0.0.1:5432/broker';
+
+function readDatabaseUrl(sources: Sources) {
+  const url = readSecret(sources, 'DATABASE_URL');
+  if (url === undefined) {
+    noteMissing(sources, 'DATABASE_URL', DATABASE_URL_FORM);
+    return undefined;
+  }
+  const text = url.reveal();
+  if (!URL.canParse(text) || !['postgres:', 'postgresql:'].includes(new URL(text).protocol)) {
+    sources.faults.push({
+      path: 'env DATABASE_URL',
+      found: 'a text of another form',
+      allowed: DATABASE_URL_FORM,
+    });
+  }
+  return url;
+}
+
+function readPlatformAuth(sources: Sources, publicListen: ListenAddress): PlatformAuth | undefined {
+  const kind = readChoice(sources, 'RUNTIME_BROKER_AUTH', ['basic', 'none']) ?? 'basic';
+  const allowed = readChoice(sources, 'RUNTIME_BROKER_ALLOW_NO_AUTH', ['true', 'false']);
+  if (kind === 'none') {
+    if (allowed !== 'true' && !isLoopback(publicListen)) {
+      sources.faults.push({
+        path: 'env RUNTIME_BROKER_AUTH',
+        found: 'none, with a public listener that other machines can reach',
+        allowed: 'basic, or a loopback listener, or RUNTIME_BROKER_ALLOW_NO_AUTH=true',
+      });
+    }
+    return { kind };
+  }
+  return readBasic(sources);
+}
+
+function readBasic(sources: Sources): PlatformAuth | undefined {
+  const username = readPlain(sources, 'RUNTIME_BROKER_USERNAME') ?? 'broker';
+  if (username.includes(':')) {
+    sources.faults.push({
+      path: 'env RUNTIME_BROKER_USERNAME',
+      found: 'a text with a colon',
+      allowed: 'a user name without a colon, which ends the name in basic authentication',
+    });
+  }
+  const password = readSecret(sources, 'RUNTIME_BROKER_PASSWORD');
+  if (password === undefined) {
+    const wanted = 'the password of the platform, for basic authentication';
+    noteMissing(sources, 'RUNTIME_BROKER_PASSWORD', wanted);
+    return undefined;
+  }
+  return { kind: 'basic', username, password };
+}
+
+function readKeys(sources: Sources) {
+  const text = readSecret(sources, 'RUNTIME_BROKER_SEALING_KEYS');
+  if (text === undefined) {
+    noteMissing(sources, 'RUNTIME_BROKER_SEALING_KEYS', SEALING_KEYS_FORM);
+    return undefined;
+  }
+  return readSealingKeys(text, sources.faults);
+}
+
+function readLog(sources: Sources): Pick<Config, 'logLevel' | 'logFormat'> {
+  return {
+    logLevel: readChoice(sources, 'RUNTIME_BROKER_LOG_LEVEL', LOG_LEVELS) ?? 'info',
+    logFormat: readChoice(sources, 'RUNTIME_BROKER_LOG_FORMAT', LOG_FORMATS),
+  };
+}
+
+function readChoice<const T extends string>(
+  sources: Sources,
+  name: Parameters<typeof readPlain>[1],
+  options: readonly T[],
+): T | undefined {
+  const text = readPlain(sources, name);
+  const choice = options.find((option) => option === text);
+  if (text !== undefined && choice === undefined) {
+    sources.faults.push({
+      path: `env ${name}`,
+      found: 'another text',
+      allowed: `one of ${options.join(', ')}`,
+    });
+  }
+  return choice;
+}
+
+function readFileSettings(sources: Sources) {
+  const path = readPlain(sources, 'RUNTIME_BROKER_CONFIG');
+  const text =
+    path === undefined ? undefined : readNamedFile(sources, 'RUNTIME_BROKER_CONFIG', path);
+  return readConfigFile(text, sources.faults);
+}
