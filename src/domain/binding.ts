@@ -56,7 +56,7 @@ export type BindingState =
   | 'deleted';
 
 /** Three missed beats of two seconds: one is a hiccup, three are a dead process. A false alarm costs a take-over. */
-const REPLICA_LOST_AFTER_MS = 6_000;
+export const REPLICA_LOST_AFTER_MS = 6_000;
 
 /** Whether nobody is at work on this issue any more (design 6, "Leases and replicas"). */
 export function issueIsDead(grant: Grant, now: Date): boolean {

@@ -1,0 +1,183 @@
+// What becomes of a grant after it was announced: its outcome, the order to end it, tries to revoke it, its end. Each
+// is one guarded write, so that a writer that was overtaken changes nothing and hears of it.
+import type { Grant, GrantUids } from '../domain/binding.ts';
+import type { OpenTransaction, Tx } from './database.ts';
+import { isBeingIssued, issueIsDead } from './grant-rules.ts';
+import { lastSeenOfLiving } from './replica-life.ts';
+import { GRANT_COLUMNS, type GrantRow, toGrant } from './rows.ts';
+import type { SealedPlace } from './sealing.ts';
+import { statement } from './statement.ts';
+
+export function tokenPlace(grantId: string): SealedPlace {
+  return { table: 'grants', column: 'sealed_token', row: grantId };
+}
+
+export interface GrantOutcome {
+  readonly grantId: string;
+  readonly uids: GrantUids;
+  /** Sealed for `tokenPlace`. */
+  readonly sealedToken: string;
+  readonly issuedAt: Date;
+  /** As the cluster granted it. */
+  readonly expiresAt: Date;
+}
+
+const storeOutcome = statement<{ id: string }>(
+  `update grants set account_uid = $2, role_uid = $3, role_binding_uid = $4, sealed_token = $5,
+    issued_at = $6, expires_at = $7, next_try_at = $7
+  where id = $1 and ${isBeingIssued('grants')}
+  returning id`,
+);
+
+/**
+ * @returns false when the grant was asked to end meanwhile; then nothing was written, its slot may be another's, and
+ *   what was made on the cluster is to be undone
+ */
+export async function recordOutcome(tx: Tx, outcome: GrantOutcome): Promise<boolean> {
+  const { grantId, uids, sealedToken, issuedAt, expiresAt } = outcome;
+  const stored = await storeOutcome(tx, [
+    grantId,
+    uids.account,
+    uids.role,
+    uids.roleBinding,
+    sealedToken,
+    issuedAt,
+    expiresAt,
+  ]);
+  return stored.length > 0;
+}
+
+const orderRevocation = statement<{ id: string }>(
+  `update grants set revoking_since = coalesce(revoking_since, $2), next_try_at = $2
+  where id = $1 and ended_at is null
+  returning id`,
+);
+
+/**
+ * The committed order to undo or revoke a grant. From here on its writer cannot store an outcome. A repeat keeps the
+ * first time and makes the next try due.
+ * @returns false when it has ended, or never was
+ */
+export async function markRevoking(
+  tx: Tx,
+  { grantId, at }: { readonly grantId: string; readonly at: Date },
+): Promise<boolean> {
+  const ordered = await orderRevocation(tx, [grantId, at]);
+  return ordered.length > 0;
+}
+
+const orderDeadIssues = statement<{ id: string }>(
+  `update grants set revoking_since = $2, next_try_at = $2
+  where instance_key = $1 and ${isBeingIssued('grants')} and ${issueIsDead('grants', '$2', '$3')}
+  returning id`,
+);
+
+/**
+ * Orders those grants of an instance to be undone whose issue nobody works on, which fences their writers and so
+ * gives their slots back. A bind counts slots in a later statement.
+ * @returns their ids
+ */
+export async function markDeadIssuesRevoking(
+  tx: OpenTransaction,
+  { instanceKey, now }: { readonly instanceKey: string; readonly now: Date },
+): Promise<readonly string[]> {
+  const ordered = await orderDeadIssues(tx, [instanceKey, now, lastSeenOfLiving(now)]);
+  return ordered.map(({ id }) => id);
+}
+
+const storeEnd = statement<{ id: string }>(
+  `update grants set ended_at = $2, proof = $3, sealed_token = null, next_try_at = null,
+    lease_replica = null, leased_until = null
+  where id = $1 and ended_at is null
+  returning id`,
+);
+
+/**
+ * Nothing of the grant with rights is left on the cluster. Its token is erased with it; a repeat changes nothing.
+ * @param end `proof` says in a word how that is known
+ */
+export async function endGrant(
+  tx: Tx,
+  end: { readonly grantId: string; readonly at: Date; readonly proof: string },
+): Promise<void> {
+  await storeEnd(tx, [end.grantId, end.at, end.proof]);
+}
+
+const storeFailure = statement<{ id: string }>(
+  `update grants set tries = tries + 1, last_error = $2, next_try_at = $3,
+    lease_replica = null, leased_until = null
+  where id = $1 and ended_at is null
+  returning id`,
+);
+
+export interface RevocationFailure {
+  readonly grantId: string;
+  /** A word or two for operators, without secrets. */
+  readonly error: string;
+  readonly nextTryAt: Date;
+}
+
+/** Does nothing once the grant has ended. */
+export async function recordRevocationFailure(tx: Tx, failure: RevocationFailure): Promise<void> {
+  await storeFailure(tx, [failure.grantId, failure.error, failure.nextTryAt]);
+}
+
+export interface GrantToRevoke extends Grant {
+  /** Sealed for `tokenPlace`; undefined before its outcome and after its end. */
+  readonly sealedToken: string | undefined;
+  /** How many tries to revoke it have failed. */
+  readonly tries: number;
+}
+
+interface GrantToRevokeRow extends GrantRow {
+  readonly sealed_token: string | null;
+  readonly tries: number;
+  readonly replica_seen_at: Date | null;
+}
+
+const GRANT_TO_REVOKE = `select ${GRANT_COLUMNS.map((column) => `g.${column}`).join(', ')},
+    g.sealed_token, g.tries, replicas.seen_at as replica_seen_at
+  from grants g left join replicas on replicas.id = g.replica_id`;
+
+const selectGrant = statement<GrantToRevokeRow>(`${GRANT_TO_REVOKE} where g.id = $1`);
+
+export async function readGrantForRevocation(
+  tx: Tx,
+  grantId: string,
+): Promise<GrantToRevoke | undefined> {
+  const [row] = await selectGrant(tx, [grantId]);
+  return row && toGrantToRevoke(row);
+}
+
+const selectUnfinished = statement<GrantToRevokeRow>(
+  `${GRANT_TO_REVOKE} where g.instance_key = $1 and g.ended_at is null order by g.intended_at, g.id`,
+);
+
+/** Those of an instance that have not ended, oldest first, whatever their binding says. */
+export async function listUnfinishedGrants(
+  tx: Tx,
+  { instanceKey }: { readonly instanceKey: string },
+): Promise<readonly GrantToRevoke[]> {
+  const rows = await selectUnfinished(tx, [instanceKey]);
+  return rows.map(toGrantToRevoke);
+}
+
+const countUnfinished = statement<{ unfinished: number }>(
+  `select count(*)::int as unfinished from grants where instance_key = $1 and ended_at is null`,
+);
+
+export async function countUnfinishedGrants(
+  tx: Tx,
+  { instanceKey }: { readonly instanceKey: string },
+): Promise<number> {
+  const [row] = await countUnfinished(tx, [instanceKey]);
+  return row?.unfinished ?? 0;
+}
+
+function toGrantToRevoke(row: GrantToRevokeRow): GrantToRevoke {
+  return {
+    ...toGrant(row, row.replica_seen_at),
+    sealedToken: row.sealed_token ?? undefined,
+    tries: row.tries,
+  };
+}

@@ -1,0 +1,98 @@
+// The tables as the migrations lay them: column names and what the driver makes of each column. Timestamps have
+// millisecond precision, as a Date has, so that what is read equals what was written.
+import type { ColumnType, GeneratedAlways } from 'kysely';
+import type { JsonObject } from '../domain/json.ts';
+import type { OperationState, OperationType } from '../domain/operation.ts';
+
+/** JSON goes in as text and comes out parsed, on both drivers. */
+type JsonColumn = ColumnType<JsonObject, string, string>;
+
+export interface InstallationTable {
+  id: string;
+  sealed_mark_key: string | null;
+}
+
+export interface InstancesTable {
+  key: string;
+  id: string;
+  service_id: string;
+  plan_id: string;
+  name: string;
+  region: string;
+  runtime_id: string | null;
+  global_account_id: string | null;
+  subaccount_id: string | null;
+  user_id: string | null;
+  parameters: JsonColumn;
+  cluster_uid: string | null;
+  cluster_server: string | null;
+  cluster_ca: string | null;
+  cluster_tls_server_name: string | null;
+  sealed_access: string | null;
+  /** Grows with every change, so that a writer can tell whether what it read still holds. */
+  rev: ColumnType<number, never, number>;
+  created_at: Date;
+  updated_at: Date;
+  deleted_at: Date | null;
+}
+
+export interface OperationsTable {
+  id: string;
+  instance_key: string;
+  /** Order of creation: times may be equal, and clocks of replicas differ. */
+  number: GeneratedAlways<number>;
+  type: OperationType;
+  state: OperationState;
+  step: string | null;
+  attempt: number;
+  next_run_at: Date;
+  deadline: Date;
+  description: string;
+  /** Grows with every claim: the fence of whoever claimed before. */
+  claims: ColumnType<number, never, number>;
+  lease_replica: string | null;
+  leased_until: Date | null;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+export interface BindingsTable {
+  instance_key: string;
+  id: string;
+  expiration_seconds: number | null;
+  created_by: string;
+  current_grant: string;
+  created_at: Date;
+  deleted_at: Date | null;
+}
+
+export interface GrantsTable {
+  id: string;
+  name: string;
+  instance_key: string;
+  binding_id: string;
+  namespace: string;
+  account_uid: string | null;
+  role_uid: string | null;
+  role_binding_uid: string | null;
+  sealed_token: string | null;
+  replica_id: string;
+  intended_at: Date;
+  issuing_until: Date;
+  issued_at: Date | null;
+  expires_at: Date | null;
+  revoking_since: Date | null;
+  /** When a reconciler should look at it next: after the lease, at expiry, at the next try to revoke. */
+  next_try_at: Date | null;
+  tries: ColumnType<number, number | undefined, number>;
+  last_error: string | null;
+  proof: string | null;
+  ended_at: Date | null;
+  lease_replica: string | null;
+  leased_until: Date | null;
+}
+
+export interface ReplicasTable {
+  id: string;
+  seen_at: Date;
+}
