@@ -42,10 +42,10 @@ export async function readAnswer<T extends KubernetesObject>(
   if (typeof text !== 'string') {
     throw malformedAnswer(call.action, `${status} with content type "${contentType}"`);
   }
-  return { object: parseObject<T>(call, text), warnings: warningsOf(headers['warning']) };
+  return { object: parseObject(call, text) as T, warnings: warningsOf(headers['warning']) };
 }
 
-function parseObject<T extends KubernetesObject>(call: ExpectingCall, text: string): T {
+function parseObject(call: ExpectingCall, text: string): KubernetesObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -55,9 +55,12 @@ function parseObject<T extends KubernetesObject>(call: ExpectingCall, text: stri
   const kind =
     typeof value === 'object' && value !== null && 'kind' in value ? String(value.kind) : 'none';
   if (!call.expect.includes(kind)) {
-    throw malformedAnswer(call.action, `the answer is of kind ${kind}, not ${call.expect.join(' or ')}`);
+    throw malformedAnswer(
+      call.action,
+      `the answer is of kind ${kind}, not ${call.expect.join(' or ')}`,
+    );
   }
-  return value as T;
+  return value as KubernetesObject;
 }
 
 function first(header: string | string[] | undefined): string | undefined {
@@ -67,5 +70,7 @@ function first(header: string | string[] | undefined): string | undefined {
 /** `299 - "text"` (RFC 7234, 5.5); the API server sends one header a warning. */
 function warningsOf(header: string | string[] | undefined): readonly string[] {
   const values = header === undefined ? [] : [header].flat();
-  return values.map((value) => /^\d{3} \S+ "(.*)"$/s.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? value);
+  return values.map(
+    (value) => /^\d{3} \S+ "(.*)"$/s.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? value,
+  );
 }

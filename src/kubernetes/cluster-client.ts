@@ -87,10 +87,16 @@ export class ClusterClient {
   }
 
   /** The status of a GET that is sent with another token and none of our own credentials; the body is not read. */
-  async statusWith(token: Secret, call: Omit<ClusterCall, 'body' | 'expect' | 'method'>): Promise<number> {
+  async statusWith(
+    token: Secret,
+    call: Omit<ClusterCall, 'body' | 'expect' | 'method'>,
+  ): Promise<number> {
     return this.#limited(call, async (signal) => {
       const get = { ...call, method: 'GET', expect: [] } as const;
-      const answer = await this.#send(this.#poolWithoutCredential(), get, { headers: bearer(token), signal });
+      const answer = await this.#send(this.#poolWithoutCredential(), get, {
+        headers: bearer(token),
+        signal,
+      });
       await answer.body.dump();
       return answer.statusCode;
     });
@@ -187,10 +193,15 @@ function secureContextOf(access: ClusterAccess, { anonymous = false } = {}): Sec
   const { certificateAuthorityData, credential } = access;
   try {
     return createSecureContext({
-      ...(certificateAuthorityData === undefined ? {} : { ca: fromBase64(certificateAuthorityData) }),
+      ...(certificateAuthorityData === undefined
+        ? {}
+        : { ca: fromBase64(certificateAuthorityData) }),
       ...(credential.kind === 'token' || anonymous
         ? {}
-        : { cert: fromBase64(credential.certificateData), key: fromBase64(credential.keyData.reveal()) }),
+        : {
+            cert: fromBase64(credential.certificateData),
+            key: fromBase64(credential.keyData.reveal()),
+          }),
     });
   } catch (thrown) {
     throw failureOfThrown('open cluster access', thrown, undefined);

@@ -22,7 +22,10 @@ const REASON_BY_STATUS: Readonly<Record<number, UpstreamReason>> = {
 /** Codes of Node, OpenSSL and undici; the first pattern that matches decides. */
 const REASON_BY_CODE: readonly (readonly [RegExp, UpstreamReason])[] = [
   [/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT|ERR_TLS_HANDSHAKE_TIMEOUT)$/, 'timed-out'],
-  [/^(ENOTFOUND|EAI_\w+|ECONNREFUSED|E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL|EACCES)$/, 'unreachable'],
+  [
+    /^(ENOTFOUND|EAI_\w+|ECONNREFUSED|E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL|EACCES)$/,
+    'unreachable',
+  ],
   [/^(ERR_(SSL|TLS|OSSL)_|CERT_|CRL_|UNABLE_TO_|ERROR_IN_CERT|DEPTH_ZERO_|SELF_SIGNED_)/, 'tls'],
   [/^(INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|EPROTO)$/, 'tls'],
   [/^(UND_ERR_SOCKET|ECONNRESET|ECONNABORTED|EPIPE|HPE_INVALID_EOF_STATE)$/, 'cut'],
@@ -102,7 +105,10 @@ function statusMessage(text: string | undefined): string | undefined {
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3); a date is compared with the server's clock, not with ours. */
-function readRetryAfter(retryAfter: string | undefined, date: string | undefined): number | undefined {
+function readRetryAfter(
+  retryAfter: string | undefined,
+  date: string | undefined,
+): number | undefined {
   if (retryAfter === undefined) return undefined;
   const seconds = /^\d+$/.test(retryAfter)
     ? Number(retryAfter)

@@ -15,7 +15,6 @@ export const INSTALLATION_LABEL = 'runtime-broker/installation';
 const BINDING_ANNOTATION = 'runtime-broker/binding-id';
 const INSTANCE_ANNOTATION = 'runtime-broker/instance-id';
 
-
 export interface GrantDescription {
   /** From grantName. */
   readonly name: string;

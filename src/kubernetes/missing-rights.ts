@@ -50,7 +50,11 @@ function neededRights(namespace: string): readonly Right[] {
   ];
 }
 
-async function isAllowed(client: ClusterClient, right: Right, signal?: AbortSignal): Promise<boolean> {
+async function isAllowed(
+  client: ClusterClient,
+  right: Right,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const body: SelfSubjectAccessReview = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SelfSubjectAccessReview',

@@ -44,7 +44,11 @@ export async function ensureNamespace(
 
   async function create(): Promise<void> {
     const body: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-    const post = { method: 'POST', path: '/api/v1/namespaces', action: 'create namespaces' } as const;
+    const post = {
+      method: 'POST',
+      path: '/api/v1/namespaces',
+      action: 'create namespaces',
+    } as const;
     try {
       await client.request<Namespace>({ ...post, body, expect, ...bySignal });
     } catch (error) {

@@ -1,29 +1,46 @@
-// Takes a grant's rights away.
+// Takes a grant's rights away and proves it. The holder is an administrator and may have put finalizers on any of
+// its objects, and RBAC honours what is being deleted for as long as it can be seen: so the role binding is emptied
+// before anything is deleted, and what stays is cleared until it is gone. Recording the outcome is the broker's.
+
+import type { GrantUids } from '../domain/binding.ts';
+import { UpstreamError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
+import { askUntilRefused } from './ask-with-token.ts';
 import type { ClusterClient } from './cluster-client.ts';
+import { flyTogether } from './fly-together.ts';
 import type { MarkedObject } from './grant-mark.ts';
-import type { GrantUids } from './grant-objects.ts';
+import {
+  clearObject,
+  type ForeignObject,
+  type GrantObjectPlace,
+  lookAt,
+  type OwnedObject,
+  type Reach,
+  readObject,
+  removeObject,
+} from './owned-object.ts';
+import {
+  CLUSTER_ROLE_BINDINGS_PATH,
+  CLUSTER_ROLES_PATH,
+  objectPath,
+  serviceAccountsPath,
+} from './resource-paths.ts';
 
 export interface RevocationTarget {
   readonly name: string;
   readonly namespace: string;
-  /** As recorded at issue; without them nobody has the token, and what has the name and a valid mark is ours. */
+  /** As recorded at issue; absent, nobody has the token, and what has the name and a valid mark is ours. */
   readonly uids?: GrantUids;
   /** Unexpired; where there is none, nobody can be asked. */
   readonly token?: Secret;
 }
 
 export interface RevocationTools {
-  /** Whether the object carries a valid mark of this installation; asked only where no uids are recorded. */
+  /** Whether an object carries a valid mark of this installation; asked only where no uids are recorded. */
   readonly isMarked: (object: MarkedObject) => boolean;
+  /** Resolves after the delay, or rejects when the signal fires. */
   readonly sleep: (delayMs: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal;
-}
-
-export interface ForeignObject {
-  readonly kind: 'ServiceAccount' | 'ClusterRole' | 'ClusterRoleBinding';
-  readonly name: string;
-  readonly uid: string;
 }
 
 export interface Revocation {
@@ -33,10 +50,148 @@ export interface Revocation {
   readonly untouched: readonly ForeignObject[];
 }
 
+/**
+ * Three round trips where nobody resists: the subjects, the deletions, then reading back beside asking with the
+ * token. A repeat is harmless, and what is missing already is fine. Throws an UpstreamError when it is not done:
+ * StillHonouredError where the objects are gone but the token is not refused within 12 s.
+ */
 export async function revokeGrant(
   client: ClusterClient,
   target: RevocationTarget,
   tools: RevocationTools,
 ): Promise<Revocation> {
-  throw new Error(`not built yet: ${client} ${target.name} ${tools}`);
+  const reach: Reach = { client, ...(tools.signal === undefined ? {} : { signal: tools.signal }) };
+  const { owned, foreign } = await findOwned(reach, target, tools.isMarked);
+  const removal = new Removal(owned);
+  await removal.emptyRoleBinding(reach);
+  await removal.removeRest(reach);
+  const { token } = target;
+  await flyTogether(tools.signal, ({ signal }) => [
+    removal.confirm({ client, signal }),
+    token === undefined
+      ? Promise.resolve()
+      : askUntilRefused({ client, signal }, { token, sleep: tools.sleep }),
+  ]);
+  return {
+    proof: token === undefined ? 'objects-gone' : 'refused',
+    untouched: [...foreign, ...removal.foreign],
+  };
+}
+
+/** Rounds of deleting and clearing; each of them wins unless somebody writes finalizers in that very moment. */
+const MAX_ROUNDS = 4;
+
+/** The objects that are still to go. What one of them resists with does not keep the others. */
+class Removal {
+  readonly foreign: ForeignObject[] = [];
+  #left: readonly OwnedObject[];
+  #refusal: UpstreamError | undefined;
+
+  constructor(owned: readonly OwnedObject[]) {
+    this.#left = owned;
+  }
+
+  async emptyRoleBinding(reach: Reach): Promise<void> {
+    const roleBindings = this.#left.filter(({ kind }) => kind === 'ClusterRoleBinding');
+    await this.#each(roleBindings, (object) => clearObject(reach, object));
+  }
+
+  async removeRest(reach: Reach): Promise<void> {
+    await this.#each(this.#left, (object) => removeObject(reach, object));
+  }
+
+  /** Reads back, and goes on removing until nothing of ours is left. */
+  async confirm(reach: Reach): Promise<void> {
+    for (let round = 1; ; round += 1) {
+      await this.#readBack(reach);
+      if (this.#left.length === 0) return;
+      if (round === MAX_ROUNDS) throw this.#refusal ?? notGone(this.#left);
+      await this.emptyRoleBinding(reach);
+      await this.removeRest(reach);
+    }
+  }
+
+  async #readBack(reach: Reach): Promise<void> {
+    const sights = await Promise.all(
+      this.#left.map(async (object) => ({ object, sight: await lookAt(reach, object) })),
+    );
+    for (const { sight } of sights) {
+      if (sight.is === 'foreign') this.foreign.push(sight.object);
+    }
+    this.#left = sights.filter(({ sight }) => sight.is === 'there').map(({ object }) => object);
+  }
+
+  /** The cluster's refusal of one object is kept for later; any other failure is one of all calls. */
+  async #each(
+    objects: readonly OwnedObject[],
+    act: (object: OwnedObject) => Promise<void>,
+  ): Promise<void> {
+    const outcomes = await Promise.allSettled(objects.map(act));
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled') continue;
+      const reason: unknown = outcome.reason;
+      if (!(reason instanceof UpstreamError) || reason.status === undefined) throw reason;
+      this.#refusal ??= reason;
+    }
+  }
+}
+
+function notGone(left: readonly OwnedObject[]): UpstreamError {
+  const what = left.map(({ resource }) => resource).join(', ');
+  return new UpstreamError({
+    system: 'cluster',
+    action: `delete ${what}`,
+    reason: 'timed-out',
+    detail: `still there after ${MAX_ROUNDS} rounds of deleting and clearing`,
+  });
+}
+
+interface Found {
+  readonly owned: readonly OwnedObject[];
+  readonly foreign: readonly ForeignObject[];
+}
+
+async function findOwned(
+  reach: Reach,
+  target: RevocationTarget,
+  isMarked: RevocationTools['isMarked'],
+): Promise<Found> {
+  const { uids } = target;
+  const places = placesOf(target);
+  if (uids !== undefined) {
+    const owned = [
+      { ...places.roleBinding, uid: uids.roleBinding },
+      { ...places.account, uid: uids.account },
+      { ...places.role, uid: uids.role },
+    ];
+    return { owned, foreign: [] };
+  }
+  const owned: OwnedObject[] = [];
+  const foreign: ForeignObject[] = [];
+  await Promise.all(
+    Object.values(places).map(async (place) => {
+      const object = await readObject(reach, place);
+      if (object === undefined) return;
+      const uid = object.metadata?.uid ?? '';
+      if (isMarked(object)) owned.push({ ...place, uid });
+      else foreign.push({ kind: place.kind, name: place.name, uid });
+    }),
+  );
+  return { owned, foreign };
+}
+
+function placesOf({
+  name,
+  namespace,
+}: RevocationTarget): Readonly<Record<keyof GrantUids, GrantObjectPlace>> {
+  const place = (
+    kind: GrantObjectPlace['kind'],
+    resource: string,
+    collection: string,
+  ): GrantObjectPlace => ({ kind, name, resource, path: objectPath(collection, name) });
+  return {
+    roleBinding: place('ClusterRoleBinding', 'clusterrolebindings', CLUSTER_ROLE_BINDINGS_PATH),
+    account: place('ServiceAccount', 'serviceaccounts', serviceAccountsPath(namespace)),
+    role: place('ClusterRole', 'clusterroles', CLUSTER_ROLES_PATH),
+  };
 }

@@ -50,13 +50,13 @@ export async function issueGrant(client: ClusterClient, order: GrantOrder): Prom
   // attached cluster is asked for.
   const [account, role, roleBinding] = await flyTogether(order.signal, (flight) => [
     createAccountAndToken(client, order, flight),
-    create<ClusterRole>(client, {
+    create(client, {
       path: CLUSTER_ROLES_PATH,
       body: roleOf(order),
       action: 'create clusterroles',
       signal: flight.signal,
     }),
-    create<ClusterRoleBinding>(client, {
+    create(client, {
       path: CLUSTER_ROLE_BINDINGS_PATH,
       body: roleBindingOf(order),
       action: 'create clusterrolebindings',
@@ -103,23 +103,29 @@ async function createAccount(
   const action = 'create serviceaccounts';
   const path = serviceAccountsPath(order.namespace);
   try {
-    return await create<ServiceAccount>(client, { path, body: accountOf(order), action, signal });
+    return await create(client, { path, body: accountOf(order), action, signal });
   } catch (error) {
     const isMissing = error instanceof UpstreamError && error.reason === 'not-found';
     throw isMissing ? new NamespaceMissingError(action, order.namespace) : error;
   }
 }
 
+type GrantObject = ServiceAccount | ClusterRole | ClusterRoleBinding;
+
 interface Created {
   readonly uid: string;
   readonly warnings: readonly string[];
 }
 
-async function create<T extends ServiceAccount | ClusterRole | ClusterRoleBinding>(
+async function create(
   client: ClusterClient,
-  call: { path: string; body: T; action: string; signal: AbortSignal },
+  call: { path: string; body: GrantObject; action: string; signal: AbortSignal },
 ): Promise<Created> {
   const expect = [String(call.body.kind)];
-  const { object, warnings } = await client.request<T>({ method: 'POST', ...call, expect });
+  const { object, warnings } = await client.request<GrantObject>({
+    method: 'POST',
+    ...call,
+    expect,
+  });
   return { uid: requiredUid(object, call.action), warnings };
 }
