@@ -1,0 +1,112 @@
+// What happens in the business of the broker, one function per event and one structured line per call. The key
+// `event` never changes its words, so that searches and alarms can rest on it. Facts are plain values: a credential
+// is a `Secret`, and no fact here takes one.
+import type { Logger } from './logger.ts';
+
+export interface InstanceFacts {
+  readonly instanceId: string;
+  readonly planId: string;
+  readonly operationId: string;
+}
+
+export interface BindingFacts {
+  readonly instanceId: string;
+  readonly bindingId: string;
+}
+
+export interface GrantFacts extends BindingFacts {
+  /** Name of the grant's objects on the cluster. */
+  readonly grant: string;
+}
+
+/** A provisioning was committed; the runner goes on with it. */
+export function instanceProvisioningAccepted(log: Logger, facts: InstanceFacts): void {
+  log.info({ event: 'instance-provisioning-accepted', ...facts }, 'provisioning accepted');
+}
+
+export function instanceProvisioned(log: Logger, facts: InstanceFacts): void {
+  log.info({ event: 'instance-provisioned', ...facts }, 'instance provisioned');
+}
+
+/** `cause` is what the platform's user was told. */
+export function provisioningFailed(
+  log: Logger,
+  facts: InstanceFacts & { readonly cause: string },
+): void {
+  log.warn({ event: 'provisioning-failed', ...facts }, 'provisioning failed');
+}
+
+/** `endingGrants` is how many grants the accepting transaction ordered to end. */
+export function deprovisioningAccepted(
+  log: Logger,
+  facts: InstanceFacts & { readonly endingGrants: number; readonly cancelsProvisioning: boolean },
+): void {
+  log.info({ event: 'deprovisioning-accepted', ...facts }, 'deprovisioning accepted');
+}
+
+/** `openGrants` is how many grants could not be revoked in time and are tried further. */
+export function instanceDeprovisioned(
+  log: Logger,
+  facts: InstanceFacts & { readonly openGrants: number },
+): void {
+  log.info({ event: 'instance-deprovisioned', ...facts }, 'instance deprovisioned');
+}
+
+export function deprovisioningFailed(
+  log: Logger,
+  facts: InstanceFacts & { readonly cause: string },
+): void {
+  log.warn({ event: 'deprovisioning-failed', ...facts }, 'deprovisioning failed');
+}
+
+/** The outcome was committed: from now on the credential may be handed out. */
+export function bindingIssued(
+  log: Logger,
+  facts: GrantFacts & { readonly expiresAt: Date; readonly durationMs: number },
+): void {
+  log.info({ event: 'binding-issued', ...facts }, 'binding issued');
+}
+
+/** A repeat or a fetch got what there was. */
+export function bindingHandedOutAgain(log: Logger, facts: GrantFacts): void {
+  log.info({ event: 'binding-handed-out-again', ...facts }, 'binding handed out again');
+}
+
+/** `code` is the one of the refusal (BrokerErrorCode). */
+export function bindingRefused(log: Logger, facts: BindingFacts & { readonly code: string }): void {
+  log.info({ event: 'binding-refused', ...facts }, 'binding refused');
+}
+
+/** An issue did not come to its end, and was ordered to be undone. */
+export function bindingIssueFailed(
+  log: Logger,
+  facts: GrantFacts & { readonly code: string; readonly undone: boolean },
+): void {
+  log.warn({ event: 'binding-issue-failed', ...facts }, 'binding could not be issued');
+}
+
+/** `proof` says what showed that nothing of the grant works any more. */
+export function bindingEnded(log: Logger, facts: GrantFacts & { readonly proof: string }): void {
+  log.info({ event: 'binding-ended', ...facts }, 'binding ended');
+}
+
+/** It could not be revoked now, and is tried again. */
+export function revocationPostponed(
+  log: Logger,
+  facts: GrantFacts & { readonly cause: string; readonly tries: number; readonly nextTryAt: Date },
+): void {
+  log.warn({ event: 'revocation-postponed', ...facts }, 'revocation postponed');
+}
+
+/** An object has our name and is not ours, by its uid or its mark; it was not touched. */
+export function foreignObjectLeftAlone(
+  log: Logger,
+  facts: GrantFacts & { readonly kind: string; readonly uid: string | undefined },
+): void {
+  log.warn({ event: 'foreign-object-left-alone', ...facts }, 'foreign object left alone');
+}
+
+/** Somebody ended the grant while it was being issued; what its writer brought was not stored. */
+export function lateWriterFenced(log: Logger, facts: GrantFacts): void {
+  log.warn({ event: 'late-writer-fenced', ...facts }, 'late outcome refused');
+}
