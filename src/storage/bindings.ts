@@ -103,10 +103,14 @@ const endBindings = statement<{ id: string }>(
   returning id`,
 );
 
-/** Deletes all bindings of an instance and orders all its grants to end, those of earlier attempts too. */
+/**
+ * Deletes all bindings of an instance and orders all its grants to end, those of earlier attempts too.
+ * @returns how many grants were ordered to end by this call
+ */
 export async function endBindingsOfInstance(
   tx: OpenTransaction,
   { instanceKey, at }: { readonly instanceKey: string; readonly at: Date },
-): Promise<void> {
-  await endBindings(tx, [instanceKey, at]);
+): Promise<number> {
+  const ordered = await endBindings(tx, [instanceKey, at]);
+  return ordered.length;
 }
