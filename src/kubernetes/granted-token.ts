@@ -27,7 +27,8 @@ export interface AskedToken {
 
 export interface GrantedToken {
   readonly token: Secret;
-  /** By the cluster's clock. */
+  /** By the cluster's clock, as is the expiry. */
+  readonly issuedAt: Date;
   readonly expiresAt: Date;
   readonly tokenId?: string;
 }
@@ -38,9 +39,10 @@ export function readGrantedToken(answer: TokenRequest, asked: AskedToken): Grant
   const claims = decodeClaims(token);
   checkAccount(claims, asked);
   const expiresAt = new Date(answer.status?.expirationTimestamp ?? '');
-  checkLifetime(claims, expiresAt, asked.expirationSeconds);
+  const issuedAt = checkLifetime(claims, expiresAt, asked.expirationSeconds);
   return {
     token: new Secret(token),
+    issuedAt,
     expiresAt,
     ...(typeof claims.jti === 'string' ? { tokenId: claims.jti } : {}),
   };
@@ -85,7 +87,8 @@ function checkAccount(claims: Claims, asked: AskedToken): void {
   });
 }
 
-function checkLifetime(claims: Claims, expiresAt: Date, askedSeconds: number): void {
+/** @returns when the token was issued */
+function checkLifetime(claims: Claims, expiresAt: Date, askedSeconds: number): Date {
   const { iat, exp } = claims;
   if (typeof iat !== 'number' || typeof exp !== 'number' || exp <= iat) {
     throw malformedAnswer(ACTION, 'the token does not say how long it lives');
@@ -97,4 +100,5 @@ function checkLifetime(claims: Claims, expiresAt: Date, askedSeconds: number): v
   if (exp - iat > askedSeconds + LIFETIME_LEEWAY_SECONDS) {
     throw malformedAnswer(ACTION, `the token lives ${exp - iat} s, asked were ${askedSeconds} s`);
   }
+  return new Date(iat * 1000);
 }

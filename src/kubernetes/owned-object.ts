@@ -1,8 +1,6 @@
 // One object of a grant, known by its uid: cleared, deleted and looked at as that uid and no other. An object of the
 // same name with another uid is foreign: it is reported, never touched, and counts as gone.
 
-import type { Status } from 'kubernetes-types/meta/v1.d.ts';
-
 import { UpstreamError } from '../domain/errors.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import type { MarkedObject } from './grant-mark.ts';
@@ -38,11 +36,14 @@ export interface SeenObject extends MarkedObject {
   };
 }
 
-/** `there`: the object of our uid is still to be seen. */
+/** What became of an object. `there`: as far as is known, the object of our uid is still to be seen. */
 export type Sight =
   | { readonly is: 'gone' }
   | { readonly is: 'there' }
   | { readonly is: 'foreign'; readonly object: ForeignObject };
+
+const GONE: Sight = { is: 'gone' };
+const THERE: Sight = { is: 'there' };
 
 /** The cluster and the time that a caller has for it. */
 export interface Reach {
@@ -55,7 +56,7 @@ export async function readObject(
   reach: Reach,
   place: GrantObjectPlace,
 ): Promise<SeenObject | undefined> {
-  return unlessMissing(async () => {
+  try {
     const { object } = await reach.client.request<SeenObject>({
       method: 'GET',
       path: place.path,
@@ -64,14 +65,17 @@ export async function readObject(
       ...signalOf(reach),
     });
     return object;
-  });
+  } catch (error) {
+    if (isReason(error, 'not-found')) return undefined;
+    throw error;
+  }
 }
 
 export async function lookAt(reach: Reach, owned: OwnedObject): Promise<Sight> {
   const object = await readObject(reach, owned);
-  if (object === undefined) return { is: 'gone' };
+  if (object === undefined) return GONE;
   const uid = object.metadata?.uid ?? '';
-  if (uid === owned.uid) return { is: 'there' };
+  if (uid === owned.uid) return THERE;
   return { is: 'foreign', object: { kind: owned.kind, name: owned.name, uid } };
 }
 
@@ -79,75 +83,62 @@ export async function lookAt(reach: Reach, owned: OwnedObject): Promise<Sight> {
  * Takes away the object's finalizers, and with them whatever keeps it after its deletion; of a role binding the
  * subjects too, since RBAC honours it for as long as it can be seen.
  */
-export async function clearObject(reach: Reach, owned: OwnedObject): Promise<void> {
-  await unlessMissing(() =>
-    asOwned(reach, owned, async () => {
-      await reach.client.request<SeenObject>({
-        method: 'PATCH',
-        path: owned.path,
-        body: {
-          metadata: { uid: owned.uid, finalizers: null },
-          ...(owned.kind === 'ClusterRoleBinding' ? { subjects: null } : {}),
-        },
-        action: `patch ${owned.resource}`,
-        expect: [owned.kind],
-        ...signalOf(reach),
-      });
-    }),
-  );
+export function clearObject(reach: Reach, owned: OwnedObject): Promise<Sight> {
+  return asOwned(reach, owned, async () => {
+    await reach.client.request<SeenObject>({
+      method: 'PATCH',
+      path: owned.path,
+      body: {
+        metadata: { uid: owned.uid, finalizers: null },
+        ...(owned.kind === 'ClusterRoleBinding' ? { subjects: null } : {}),
+      },
+      action: `patch ${owned.resource}`,
+      expect: [owned.kind],
+      ...signalOf(reach),
+    });
+    return THERE;
+  });
 }
 
-/** Deletes the object; where finalizers keep it, they are taken away. Whether it is gone then, lookAt tells. */
-export async function removeObject(reach: Reach, owned: OwnedObject): Promise<void> {
-  const answer = await unlessMissing(() =>
-    asOwned(reach, owned, async () => {
-      const { object } = await reach.client.request<SeenObject | Status>({
-        method: 'DELETE',
-        path: owned.path,
-        body: {
-          apiVersion: 'v1',
-          kind: 'DeleteOptions',
-          propagationPolicy: 'Background',
-          preconditions: { uid: owned.uid },
-        },
-        action: `delete ${owned.resource}`,
-        // Some resources answer with the object even when nothing is left of it.
-        expect: ['Status', owned.kind],
-        ...signalOf(reach),
-      });
-      return object;
-    }),
-  );
-  if (answer?.kind !== owned.kind) return;
-  const { finalizers } = (answer as SeenObject).metadata ?? {};
-  if (finalizers !== undefined && finalizers.length > 0) await clearObject(reach, owned);
+/** Deletes the object; where finalizers keep it, they are taken away. `there` is to be read back. */
+export function removeObject(reach: Reach, owned: OwnedObject): Promise<Sight> {
+  return asOwned(reach, owned, async () => {
+    const { object } = await reach.client.request<SeenObject>({
+      method: 'DELETE',
+      path: owned.path,
+      body: {
+        apiVersion: 'v1',
+        kind: 'DeleteOptions',
+        propagationPolicy: 'Background',
+        preconditions: { uid: owned.uid },
+      },
+      action: `delete ${owned.resource}`,
+      // Some resources answer with the object even when nothing is left of it.
+      expect: ['Status', owned.kind],
+      ...signalOf(reach),
+    });
+    const isKept = (object.metadata?.finalizers ?? []).length > 0;
+    return isKept ? clearObject(reach, owned) : THERE;
+  });
 }
 
 /**
  * A uid that does not fit is answered by 409 or 422, as are refusals of other kinds: who is there then decides.
- * Another object: nothing to do. Ours, and 409: somebody else wrote at the same time, the next round tries again.
+ * Ours, and 409: somebody else wrote at the same time, and the next round tries again.
  */
-async function asOwned<T>(
+async function asOwned(
   reach: Reach,
   owned: OwnedObject,
-  act: () => Promise<T>,
-): Promise<T | undefined> {
+  act: () => Promise<Sight>,
+): Promise<Sight> {
   try {
     return await act();
   } catch (error) {
+    if (isReason(error, 'not-found')) return GONE;
     if (!isReason(error, 'conflict') && !isReason(error, 'invalid')) throw error;
     const sight = await lookAt(reach, owned);
     if (sight.is === 'there' && isReason(error, 'invalid')) throw error;
-    return undefined;
-  }
-}
-
-async function unlessMissing<T>(act: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await act();
-  } catch (error) {
-    if (isReason(error, 'not-found')) return undefined;
-    throw error;
+    return sight;
   }
 }
 

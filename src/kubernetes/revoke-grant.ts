@@ -18,6 +18,7 @@ import {
   type Reach,
   readObject,
   removeObject,
+  type Sight,
 } from './owned-object.ts';
 import {
   CLUSTER_ROLE_BINDINGS_PATH,
@@ -84,55 +85,53 @@ const MAX_ROUNDS = 4;
 /** The objects that are still to go. What one of them resists with does not keep the others. */
 class Removal {
   readonly foreign: ForeignObject[] = [];
-  #left: readonly OwnedObject[];
+  readonly #left: Set<OwnedObject>;
   #refusal: UpstreamError | undefined;
 
   constructor(owned: readonly OwnedObject[]) {
-    this.#left = owned;
+    this.#left = new Set(owned);
   }
 
   async emptyRoleBinding(reach: Reach): Promise<void> {
-    const roleBindings = this.#left.filter(({ kind }) => kind === 'ClusterRoleBinding');
+    const roleBindings = [...this.#left].filter(({ kind }) => kind === 'ClusterRoleBinding');
     await this.#each(roleBindings, (object) => clearObject(reach, object));
   }
 
   async removeRest(reach: Reach): Promise<void> {
-    await this.#each(this.#left, (object) => removeObject(reach, object));
+    await this.#each([...this.#left], (object) => removeObject(reach, object));
   }
 
   /** Reads back, and goes on removing until nothing of ours is left. */
   async confirm(reach: Reach): Promise<void> {
     for (let round = 1; ; round += 1) {
-      await this.#readBack(reach);
-      if (this.#left.length === 0) return;
-      if (round === MAX_ROUNDS) throw this.#refusal ?? notGone(this.#left);
+      await this.#each([...this.#left], (object) => lookAt(reach, object));
+      if (this.#left.size === 0) return;
+      if (round === MAX_ROUNDS) throw this.#refusal ?? notGone([...this.#left]);
       await this.emptyRoleBinding(reach);
       await this.removeRest(reach);
     }
   }
 
-  async #readBack(reach: Reach): Promise<void> {
-    const sights = await Promise.all(
-      this.#left.map(async (object) => ({ object, sight: await lookAt(reach, object) })),
-    );
-    for (const { sight } of sights) {
-      if (sight.is === 'foreign') this.foreign.push(sight.object);
-    }
-    this.#left = sights.filter(({ sight }) => sight.is === 'there').map(({ object }) => object);
-  }
-
   /** The cluster's refusal of one object is kept for later; any other failure is one of all calls. */
   async #each(
     objects: readonly OwnedObject[],
-    act: (object: OwnedObject) => Promise<void>,
+    act: (object: OwnedObject) => Promise<Sight>,
   ): Promise<void> {
-    const outcomes = await Promise.allSettled(objects.map(act));
+    const outcomes = await Promise.allSettled(
+      objects.map(async (object) => this.#note(object, await act(object))),
+    );
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue;
       const reason: unknown = outcome.reason;
       if (!(reason instanceof UpstreamError) || reason.status === undefined) throw reason;
       this.#refusal ??= reason;
     }
+  }
+
+  #note(object: OwnedObject, sight: Sight): void {
+    if (sight.is === 'there') return;
+    this.#left.delete(object);
+    if (sight.is === 'foreign') this.foreign.push(sight.object);
   }
 }
 

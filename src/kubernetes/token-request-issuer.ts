@@ -30,7 +30,8 @@ export interface GrantOrder extends GrantDescription {
 
 export interface IssuedGrant {
   readonly token: Secret;
-  /** As the cluster granted it, by its own clock. */
+  /** Both as the cluster granted them, by its own clock. */
+  readonly issuedAt: Date;
   readonly expiresAt: Date;
   readonly uids: GrantUids;
   /** The token's id, where the cluster gives one (Kubernetes 1.32 and later); no secret. */
