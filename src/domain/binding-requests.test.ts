@@ -95,7 +95,7 @@ const OWN_CLUSTER = BUILT_IN_PLANS.find((plan) => plan.name === 'own_cluster') a
 
 function facts(changes: Partial<BindFacts> = {}): BindFacts {
   return {
-    instance: { serviceId: 's', planId: 'p', state: 'ready', changesPlan: false },
+    instance: { serviceId: 's', planId: 'p', state: 'ready' },
     plan: OWN_CLUSTER,
     binding: undefined,
     slots: { taken: 0, nextFreeAt: undefined },
@@ -111,8 +111,12 @@ function bind(changes: Partial<BindFacts>, request: Partial<typeof REQUEST> = {}
 
 describe('PUT of a binding', () => {
   it('issues what is unknown, with the lifetime asked for', () => {
-    expect(bind({})).toEqual({ decision: 'issue', expirationSeconds: 600 });
-    expect(bind({}, { expirationSeconds: 7200 })).toEqual({
+    expect(bind({})).toEqual({
+      decision: 'issue',
+      expirationSeconds: 600,
+      namespace: 'kyma-system',
+    });
+    expect(bind({}, { expirationSeconds: 7200 })).toMatchObject({
       decision: 'issue',
       expirationSeconds: 7200,
     });
@@ -120,7 +124,7 @@ describe('PUT of a binding', () => {
 
   it('issues with the default lifetime of the plan where the request names none', () => {
     const request = { serviceId: 's', planId: 'p', expirationSeconds: undefined };
-    expect(decideBind(facts(), request, NOW)).toEqual({
+    expect(decideBind(facts(), request, NOW)).toMatchObject({
       decision: 'issue',
       expirationSeconds: 600,
     });
@@ -170,36 +174,20 @@ describe('PUT of a binding', () => {
     ['suspended', 'instance-unusable'],
     ['deleted', 'instance-not-found'],
   ])('is refused while the instance is %s: %s', (state, code) => {
-    const instance = { serviceId: 's', planId: 'p', state, changesPlan: false };
+    const instance = { serviceId: 's', planId: 'p', state };
     expect(bind({ instance, binding: STATES.live[0] })).toMatchObject({ refusal: { code } });
   });
 
-  it('is served during an update, but not while the plan changes', () => {
+  it('is served while the instance is updated', () => {
     const instance = { serviceId: 's', planId: 'p', state: 'updating' } as const;
-    expect(bind({ instance: { ...instance, changesPlan: false } })).toMatchObject({
-      decision: 'issue',
-    });
-    expect(bind({ instance: { ...instance, changesPlan: true } })).toMatchObject({
-      refusal: { code: 'concurrent-operation' },
-    });
+    expect(bind({ instance })).toMatchObject({ decision: 'issue' });
   });
 
-  it('checks the ids before the state, and the instance before the ids', () => {
-    const instance = {
-      serviceId: 's',
-      planId: 'p',
-      state: 'provisioning',
-      changesPlan: false,
-    } as const;
-    expect(bind({ instance }, { planId: 'other' })).toMatchObject({
-      refusal: { code: 'unknown-plan' },
-    });
-    expect(bind({ instance }, { serviceId: 'other' })).toMatchObject({
-      refusal: { code: 'unknown-plan' },
-    });
-    expect(bind({ instance: undefined }, { planId: 'other' })).toMatchObject({
-      refusal: { code: 'instance-not-found' },
-    });
+  it('checks the ids before the state', () => {
+    const instance = { serviceId: 's', planId: 'p', state: 'provisioning' } as const;
+    for (const request of [{ planId: 'other' }, { serviceId: 'other' }]) {
+      expect(bind({ instance }, request)).toMatchObject({ refusal: { code: 'unknown-plan' } });
+    }
   });
 
   it.each<[number, string | undefined]>([

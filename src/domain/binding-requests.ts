@@ -16,15 +16,12 @@ export interface BindRequest {
 }
 
 export interface BindFacts {
-  readonly instance:
-    | {
-        readonly serviceId: string;
-        readonly planId: string;
-        readonly state: InstanceState;
-        /** An update that runs changes the plan, and with it the rules of its bindings. */
-        readonly changesPlan: boolean;
-      }
-    | undefined;
+  /** One that is unknown is answered before this is asked. */
+  readonly instance: {
+    readonly serviceId: string;
+    readonly planId: string;
+    readonly state: InstanceState;
+  };
   /** The instance's plan; the catalog is not asked, so a plan that has left it still counts. */
   readonly plan: Plan | undefined;
   readonly binding: Binding | undefined;
@@ -37,7 +34,12 @@ export interface BindFacts {
  * `otherwise`, or the cluster's own failure when that is undefined.
  */
 export type BindDecision =
-  | { readonly decision: 'issue'; readonly expirationSeconds: number }
+  | {
+      readonly decision: 'issue';
+      readonly expirationSeconds: number;
+      /** Where the plan wants the account to live. */
+      readonly namespace: string;
+    }
   | { readonly decision: 'same'; readonly binding: Binding }
   | { readonly decision: 'wait'; readonly grant: Grant }
   | {
@@ -58,23 +60,19 @@ export function decideBind(facts: BindFacts, request: BindRequest, now: Date): B
 
 function refuseByInstance(facts: BindFacts, request: BindRequest): Refusal | undefined {
   const { instance } = facts;
-  if (instance === undefined || instance.state === 'deleted') {
-    return INSTANCE_NOT_FOUND;
-  }
   if (instance.serviceId !== request.serviceId || instance.planId !== request.planId) {
     return {
       code: 'unknown-plan',
       description: 'service_id and plan_id must be those of the service instance.',
     };
   }
-  return refuseByState(instance.state, instance.changesPlan);
+  return refuseByState(instance.state);
 }
 
-function refuseByState(state: InstanceState, changesPlan: boolean): Refusal | undefined {
+function refuseByState(state: InstanceState): Refusal | undefined {
   switch (state) {
     case 'provisioning':
     case 'deprovisioning':
-    case 'deleted':
     case 'suspending':
     case 'resuming':
       return CONCURRENT_OPERATION;
@@ -89,8 +87,9 @@ function refuseByState(state: InstanceState, changesPlan: boolean): Refusal | un
         code: 'instance-unusable',
         description: 'The service instance is suspended; no binding can be made for it.',
       };
+    case 'deleted':
+      return INSTANCE_NOT_FOUND;
     case 'updating':
-      return changesPlan ? CONCURRENT_OPERATION : undefined;
     case 'ready':
       return undefined;
   }
@@ -143,7 +142,7 @@ function decideNew(
   if (state === 'expired' && binding !== undefined && binding.grant.endedAt === undefined) {
     return { decision: 'takeOver', grant: binding.grant, otherwise: undefined };
   }
-  return { decision: 'issue', expirationSeconds };
+  return { decision: 'issue', expirationSeconds, namespace: plan.namespace };
 }
 
 const NOT_SUPPORTED: Refusal = {

@@ -3,6 +3,10 @@
 
 export type Clock = () => Date;
 
+export function addMs(at: Date, ms: number): Date {
+  return new Date(at.getTime() + ms);
+}
+
 export function addSeconds(at: Date, seconds: number): Date {
-  return new Date(at.getTime() + seconds * 1000);
+  return addMs(at, seconds * 1000);
 }

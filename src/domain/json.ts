@@ -10,10 +10,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function isJsonList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
 /** Deep equality; the order of keys does not matter, the order of a list does. */
 export function sameJson(left: JsonValue, right: JsonValue): boolean {
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return left.length === right.length && left.every((item, at) => sameJson(item, right[at]));
+  if (isJsonList(left) && isJsonList(right)) {
+    return left.length === right.length && left.every((item, at) => sameJson(item, right[at] ?? null));
   }
   if (isJsonObject(left) && isJsonObject(right)) {
     const keys = Object.keys(left);

@@ -21,7 +21,7 @@ export function osbIdFault(id: string): string | undefined {
   if (!id.isWellFormed()) {
     return 'must be valid UTF-8';
   }
-  return [...id].length > MAX_CODE_POINTS
+  return Array.from(id).length > MAX_CODE_POINTS
     ? `must not be longer than ${MAX_CODE_POINTS} characters`
     : undefined;
 }

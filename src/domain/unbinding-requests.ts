@@ -1,5 +1,5 @@
 // GET, DELETE and last_operation of a binding, by the second table of contract 4.
-import { type Binding, type BindingState, bindingState, type Grant } from './binding.ts';
+import { type Binding, type BindingState, bindingState } from './binding.ts';
 import type { InstanceState } from './instance.ts';
 import type { OperationState } from './operation.ts';
 import {
@@ -16,11 +16,8 @@ export interface BindingFacts {
   readonly binding: Binding | undefined;
 }
 
-/** `revoke`: commit the order to end `grant`, then end it. `forget`: nothing is left to end, the id is given back. */
-export type UnbindDecision =
-  | { readonly decision: 'revoke'; readonly grant: Grant }
-  | { readonly decision: 'forget' }
-  | Refused;
+/** `revoke`: commit the order to end the grant, then end it. `forget`: nothing is left to end, the id is given back. */
+export type UnbindDecision = { readonly decision: 'revoke' | 'forget' } | Refused;
 
 export function decideUnbind({ instance, binding }: BindingFacts, now: Date): UnbindDecision {
   // What a deleted instance left behind is the operators' business, and no platform can act on it (contract 3).
@@ -32,11 +29,9 @@ export function decideUnbind({ instance, binding }: BindingFacts, now: Date): Un
     case 'failed-open':
     case 'live':
     case 'being-deleted':
-      return { decision: 'revoke', grant: binding.grant };
+      return { decision: 'revoke' };
     case 'expired':
-      return binding.grant.endedAt === undefined
-        ? { decision: 'revoke', grant: binding.grant }
-        : { decision: 'forget' };
+      return binding.grant.endedAt === undefined ? { decision: 'revoke' } : { decision: 'forget' };
     case 'failed':
     case 'deleted':
       return refuse(BINDING_GONE);

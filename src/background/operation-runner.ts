@@ -1,0 +1,101 @@
+// Runs one operation as far as it goes, one step after the other. What a step does is left to the provisioners, what
+// is written after it to settle-operation.ts, and when a runner is woken to the job engine.
+import type { Broker } from '../broker/broker.ts';
+import { addMs } from '../domain/clock.ts';
+import type { Step, StepContext } from '../provisioners/provisioner.ts';
+import { findInstanceByKey } from '../storage/instances.ts';
+import { type ClaimedOperation, claimOperation } from '../storage/operations.ts';
+import { settleFailure, settleOutcome } from './settle-operation.ts';
+import { stepFailure } from './step-failures.ts';
+import { stepsOfOperation } from './steps-of-operation.ts';
+
+/** Longer than any step's own limits, short enough that a lost runner's operation goes on within a minute. */
+const LEASE_MS = 60_000;
+
+/** A step ends before its lease does, so that two replicas never run the same one. */
+const STEP_TIMEOUT_MS = 50_000;
+
+/**
+ * Returns when the operation has ended, waits for a later time, or belongs to another runner.
+ * @param stopping fires when the process is to stop; the step that runs is run again by whoever claims next
+ * @throws UpstreamError of the database; the claim lapses by itself, and a later waking goes on
+ */
+export async function runOperation(
+  broker: Broker,
+  operationId: string,
+  stopping: AbortSignal,
+): Promise<void> {
+  let goesOn = true;
+  while (goesOn && !stopping.aborted) {
+    const now = broker.clock();
+    const claimed = await claimOperation(broker.db, {
+      id: operationId,
+      replicaId: broker.replicaId,
+      now,
+      leasedUntil: addMs(now, LEASE_MS),
+    });
+    goesOn = claimed !== undefined && (await runNextStep(broker, claimed, { now, stopping }));
+  }
+}
+
+interface Turn {
+  readonly now: Date;
+  readonly stopping: AbortSignal;
+}
+
+/** @returns whether the operation can go on at once */
+async function runNextStep(
+  broker: Broker,
+  claimed: ClaimedOperation,
+  { now, stopping }: Turn,
+): Promise<boolean> {
+  const { operation } = claimed;
+  if (operation.deadline <= now) {
+    const description = `Given up at the deadline. ${operation.description}`;
+    return await settleFailure(broker, claimed, { verdict: 'abandon', description });
+  }
+  try {
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(STEP_TIMEOUT_MS)]);
+    const { step, next, context } = await prepare(broker, claimed);
+    const outcome = await step.run({ ...context, now, signal });
+    return await settleOutcome(broker, claimed, {
+      outcome,
+      next,
+      leasedUntil: addMs(now, LEASE_MS),
+    });
+  } catch (error) {
+    broker.log.warn(
+      { err: error, operationId: operation.id, step: operation.step },
+      'a step failed',
+    );
+    return await settleFailure(broker, claimed, stepFailure(error));
+  }
+}
+
+interface Prepared {
+  readonly step: Step;
+  /** Undefined when `step` is the last one. */
+  readonly next: Step | undefined;
+  readonly context: Omit<StepContext, 'now' | 'signal'>;
+}
+
+async function prepare(broker: Broker, { operation }: ClaimedOperation): Promise<Prepared> {
+  const found = await findInstanceByKey(broker.db, operation.instanceKey);
+  const plan = found && broker.provisioners.plan(found.instance.planId);
+  if (found === undefined || plan === undefined) {
+    throw new Error(`the instance or plan of operation ${operation.id} is not known here`);
+  }
+  const provisioner = broker.provisioners.provisionerOf(plan.id);
+  const steps = stepsOfOperation(broker, provisioner, operation.type);
+  // A step that a new release has renamed is not found: then all run again, which they can, each being idempotent.
+  const at = Math.max(
+    0,
+    steps.findIndex(({ name }) => name === operation.step),
+  );
+  const step = steps[at];
+  if (step === undefined) {
+    throw new Error(`an operation of type ${operation.type} has no steps for plan ${plan.name}`);
+  }
+  const runtime = await broker.clusters.runtimeOf(found.instance);
+  return { step, next: steps[at + 1], context: { runtime, plan, operation } };
+}

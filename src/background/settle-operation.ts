@@ -1,0 +1,140 @@
+// The one row update after a step: on to the next step, again later, or ended. Every write is guarded by the claim, so
+// a runner that was paused, or whose operation was cancelled, writes nothing and stops.
+import type { Broker } from '../broker/broker.ts';
+import { addMs } from '../domain/clock.ts';
+import type { Operation, OperationType } from '../domain/operation.ts';
+import {
+  operationFailed,
+  operationPostponed,
+  operationSucceeded,
+} from '../observability/events.ts';
+import type { Step, StepOutcome } from '../provisioners/provisioner.ts';
+import { inTransaction, type OpenTransaction } from '../storage/database.ts';
+import { countUnfinishedGrants } from '../storage/grants.ts';
+import { attachCluster, eraseAccess, markInstanceDeleted } from '../storage/instances.ts';
+import {
+  advanceOperation,
+  type ClaimedOperation,
+  endOperation,
+  postponeOperation,
+} from '../storage/operations.ts';
+import type { StepFailure } from './step-failures.ts';
+
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 30_000;
+
+export interface StepResult {
+  readonly outcome: StepOutcome;
+  /** The step that follows; undefined after the last one. */
+  readonly next: Step | undefined;
+  readonly leasedUntil: Date;
+}
+
+/** @returns whether the operation can go on at once */
+export async function settleOutcome(
+  broker: Broker,
+  claimed: ClaimedOperation,
+  { outcome, next, leasedUntil }: StepResult,
+): Promise<boolean> {
+  const { operation, claim } = claimed;
+  const at = broker.clock();
+  if (outcome.outcome === 'wait') {
+    const { delayMs, description } = outcome;
+    return await postpone(broker, claimed, { delayMs, description, attempt: 0 });
+  }
+  const settled = await inTransaction(broker.db, async (tx) => {
+    const holds =
+      next === undefined
+        ? await endAsSucceeded(tx, claimed, at)
+        : await advanceOperation(tx, {
+            claim,
+            step: next.name,
+            at,
+            description: operation.description,
+            leasedUntil,
+          });
+    if (holds && outcome.cluster !== undefined) {
+      await attachCluster(tx, operation.instanceKey, { cluster: outcome.cluster, at });
+    }
+    return holds;
+  });
+  if (settled && next === undefined) {
+    operationSucceeded(broker.log, factsOf(operation));
+  }
+  return settled && next !== undefined;
+}
+
+async function endAsSucceeded(
+  tx: OpenTransaction,
+  { operation, claim }: ClaimedOperation,
+  at: Date,
+): Promise<boolean> {
+  const description = ONCE_SUCCEEDED[operation.type];
+  const holds = await endOperation(tx, { claim, state: 'succeeded', description, at });
+  if (holds && operation.type === 'deprovision') {
+    await forgetInstance(tx, operation.instanceKey, at);
+  }
+  return holds;
+}
+
+const ONCE_SUCCEEDED: Readonly<Record<OperationType, string>> = {
+  provision: 'The runtime is ready.',
+  update: 'The runtime is updated.',
+  deprovision: 'The instance is deleted.',
+  suspend: 'The instance is suspended.',
+  resume: 'The runtime is ready again.',
+};
+
+/** The admin access stays sealed for as long as a grant is not revoked: it is what revoking needs (contract 3). */
+async function forgetInstance(tx: OpenTransaction, instanceKey: string, at: Date): Promise<void> {
+  if ((await countUnfinishedGrants(tx, { instanceKey })) === 0) {
+    await eraseAccess(tx, instanceKey, { at });
+  }
+  await markInstanceDeleted(tx, instanceKey, { at });
+}
+
+/** @returns false: whatever follows, it does not follow at once */
+export async function settleFailure(
+  broker: Broker,
+  claimed: ClaimedOperation,
+  { verdict, description, retryAfterSeconds }: StepFailure,
+): Promise<boolean> {
+  const { operation, claim } = claimed;
+  if (verdict === 'repeat') {
+    const attempt = operation.attempt + 1;
+    const wantedMs = Math.min(FIRST_DELAY_MS * 2 ** operation.attempt, LONGEST_DELAY_MS);
+    const delayMs = Math.max(wantedMs, (retryAfterSeconds ?? 0) * 1000);
+    return await postpone(broker, claimed, { delayMs, description, attempt });
+  }
+  const at = broker.clock();
+  if (await endOperation(broker.db, { claim, state: 'failed', description, at })) {
+    operationFailed(broker.log, { ...factsOf(operation), cause: description });
+  }
+  return false;
+}
+
+interface Postponement {
+  readonly delayMs: number;
+  readonly description: string;
+  readonly attempt: number;
+}
+
+async function postpone(
+  broker: Broker,
+  { operation, claim }: ClaimedOperation,
+  { delayMs, description, attempt }: Postponement,
+): Promise<false> {
+  const wanted = addMs(broker.clock(), delayMs);
+  const nextRunAt = wanted < operation.deadline ? wanted : operation.deadline;
+  await inTransaction(broker.db, async (tx) => {
+    if (await postponeOperation(tx, { claim, attempt, nextRunAt, description })) {
+      await broker.jobs.wake(tx, { operationId: operation.id, at: nextRunAt });
+    }
+  });
+  operationPostponed(broker.log, { ...factsOf(operation), cause: description, nextRunAt });
+  return false;
+}
+
+function factsOf({ id, instanceKey, type }: Operation) {
+  return { operationId: id, instanceKey, type };
+}

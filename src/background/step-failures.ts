@@ -1,0 +1,49 @@
+// What follows from a step that threw: is the operation worth another try, and what is its user told.
+import { BrokerError, UpstreamError, type UpstreamReason } from '../domain/errors.ts';
+
+/** `abandon`: no repeat can help. `repeat`: later, with the description shown meanwhile. */
+export interface StepFailure {
+  readonly verdict: 'abandon' | 'repeat';
+  readonly description: string;
+  /** The system's own wish, where it has one. */
+  readonly retryAfterSeconds?: number;
+}
+
+export function stepFailure(error: unknown): StepFailure {
+  if (error instanceof BrokerError) {
+    return { verdict: 'abandon', description: error.message };
+  }
+  if (error instanceof UpstreamError) {
+    const { retryAfterSeconds } = error;
+    return {
+      verdict: error.retryable ? 'repeat' : 'abandon',
+      description: describe(error),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    };
+  }
+  // A bug of ours, or a damaged row: the deadline bounds the repeats, and a new release may end them earlier.
+  return { verdict: 'repeat', description: 'An internal error occurred; it is tried again.' };
+}
+
+/** No host, no text of the cluster: a platform shows this to its user. */
+function describe({ system, reason }: UpstreamError): string {
+  const subject = system === 'database' ? 'The database of the broker' : 'The cluster';
+  return `${subject} ${PREDICATES[reason]}.`;
+}
+
+const PREDICATES: Readonly<Record<UpstreamReason, string>> = {
+  unauthorized: 'does not accept the credentials of the kubeconfig',
+  forbidden: 'denies a right that the kubeconfig needs',
+  'not-found': 'does not know an object that must be there',
+  conflict: 'reports a conflict with another change',
+  invalid: 'rejects a request as invalid',
+  'too-many-requests': 'is too busy',
+  'server-error': 'reports an internal error',
+  'unexpected-status': 'gives an unexpected answer',
+  unreachable: 'cannot be reached',
+  tls: 'has a certificate that is not trusted',
+  'timed-out': 'does not answer in time',
+  cut: 'cuts the connection',
+  cancelled: 'did not answer before the attempt was stopped',
+  'malformed-answer': 'does not answer as a Kubernetes API server',
+};

@@ -1,0 +1,49 @@
+// Undoes an issue that failed. First one committed, guarded write says so, which fences its writer, frees the slot and
+// makes the reconciler responsible; only then is the cluster touched. If the undo fails, the grant stays as it is.
+import type { Instance } from '../domain/instance.ts';
+import { bindingEnded } from '../observability/events.ts';
+import { inTransaction } from '../storage/database.ts';
+import { endGrant, markRevoking } from '../storage/grants.ts';
+import type { Broker } from './broker.ts';
+import { finishRevocation } from './finish-revocation.ts';
+
+export interface AbandonedIssue {
+  readonly instance: Instance;
+  readonly bindingId: string;
+  readonly grant: { readonly id: string; readonly name: string };
+  /** Whether a call that makes something may have left for the cluster. */
+  readonly reached: boolean;
+}
+
+/**
+ * Never throws what the undo meets: it is recorded in the row, and the caller has a failure of its own to tell.
+ * @throws UpstreamError of the database when the order to undo cannot be committed; nothing was touched then
+ */
+export async function abandonIssue(broker: Broker, issue: AbandonedIssue): Promise<void> {
+  const { instance, grant, reached } = issue;
+  if (!reached) {
+    await endUnmade(broker, issue);
+    return;
+  }
+  await markRevoking(broker.db, { grantId: grant.id, at: broker.clock() });
+  try {
+    const signal = AbortSignal.timeout(broker.limits.undoTimeoutMs);
+    await finishRevocation(broker, { instance, grantId: grant.id, signal });
+  } catch (error) {
+    broker.log.warn({ err: error, grant: grant.name }, 'a failed issue could not be undone yet');
+  }
+}
+
+/** No call that makes anything was sent, so there is nothing to ask a cluster about. */
+async function endUnmade(
+  broker: Broker,
+  { instance, bindingId, grant }: AbandonedIssue,
+): Promise<void> {
+  const at = broker.clock();
+  const proof = 'nothing-made';
+  await inTransaction(broker.db, async (tx) => {
+    await markRevoking(tx, { grantId: grant.id, at });
+    await endGrant(tx, { grantId: grant.id, at, proof });
+  });
+  bindingEnded(broker.log, { instanceId: instance.id, bindingId, grant: grant.name, proof });
+}

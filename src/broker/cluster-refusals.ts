@@ -1,0 +1,54 @@
+// What a caller is told when the target cluster fails: whether a repeat is worth it, and nothing of its address.
+import { BrokerError, type Refusal, UpstreamError } from '../domain/errors.ts';
+
+/** Where the cluster names no time of its own (contract 4, "Limits of time"). */
+const RETRY_AFTER_SECONDS = 5;
+
+/** @returns undefined for what is no failure of the cluster: a refusal that stands, the database, or a bug */
+function clusterRefusal(error: unknown): Refusal | undefined {
+  if (!(error instanceof UpstreamError) || error.system === 'database') {
+    return undefined;
+  }
+  return error.retryable
+    ? {
+        code: 'cluster-unavailable',
+        description: 'The cluster cannot be reached or is too busy. Try again later.',
+        retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS,
+      }
+    : { code: 'cluster-refused', description: `The cluster refused the request${wordFor(error)}.` };
+}
+
+function wordFor(error: UpstreamError): string {
+  switch (error.reason) {
+    case 'unauthorized':
+      return ': the admin access is not accepted any more';
+    case 'forbidden':
+      return ': the admin access lacks a right';
+    case 'not-found':
+      return ': the namespace of bindings is missing';
+    case 'tls':
+      return ': its certificate is not trusted';
+    default:
+      return '';
+  }
+}
+
+/** The same failure as a BrokerError where it was the cluster's; anything else is thrown on as it is. */
+export function whatToTell(error: unknown): unknown {
+  const refusal = clusterRefusal(error);
+  return refusal === undefined ? error : new BrokerError(refusal, { cause: error });
+}
+
+/** For a request whose revocation could not be finished: it goes on, and a repeat may find it done. */
+export function notRevokedYet(cause: unknown): BrokerError {
+  const asked = cause instanceof UpstreamError ? cause.retryAfterSeconds : undefined;
+  return new BrokerError(
+    {
+      code: 'not-revoked-yet',
+      description:
+        'The credential could not be revoked on the cluster yet. Try again later; it is not reported as deleted before it is.',
+      retryAfterSeconds: asked ?? RETRY_AFTER_SECONDS,
+    },
+    { cause },
+  );
+}

@@ -1,0 +1,85 @@
+// Issues a binding, or hands out the one that is there already (design 5). Each round decides under the instance's
+// lock; what an earlier attempt left behind is ended between two rounds, outside of any transaction.
+import { BrokerError } from '../domain/errors.ts';
+import type { Instance } from '../domain/instance.ts';
+import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
+import { bindingHandedOutAgain } from '../observability/events.ts';
+import type { Broker } from './broker.ts';
+import { whatToTell } from './cluster-refusals.ts';
+import { type CreateBindingRequest, type DecidedBinding, decideBinding } from './decide-binding.ts';
+import { finishRevocation } from './finish-revocation.ts';
+import type { HandedOutBinding } from './handed-out-binding.ts';
+import { issueBinding } from './issue-binding.ts';
+import { openBinding } from './open-binding.ts';
+
+export interface CreatedBinding {
+  readonly outcome: 'issued' | 'same';
+  readonly binding: HandedOutBinding;
+  readonly remainingSlots: number;
+}
+
+/** One round finds the leftovers of an attempt, the next one issues; a third is room for a rival in between. */
+const MAX_ROUNDS = 3;
+
+/**
+ * A repeat with the same parameters gets the same credential. Whatever fails leaves nothing behind that a repeat, a
+ * DELETE or a sweep does not settle.
+ * @throws BrokerError by the table of contract 4
+ */
+export async function createBinding(
+  broker: Broker,
+  request: CreateBindingRequest,
+): Promise<CreatedBinding> {
+  const signal = AbortSignal.timeout(broker.limits.createTimeoutMs);
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const found = await decideBinding(broker, request);
+    const { instance, decided, remainingSlots } = found;
+    switch (decided.decision) {
+      case 'issue': {
+        const binding = await issueBinding(broker, {
+          request,
+          instance,
+          grant: decided.grant,
+          signal,
+        });
+        return { outcome: 'issued', binding, remainingSlots };
+      }
+      case 'same': {
+        const binding = openBinding(broker, {
+          instance,
+          binding: decided.binding,
+          sealedToken: found.sealedToken,
+        });
+        bindingHandedOutAgain(broker.log, {
+          instanceId: instance.id,
+          bindingId: request.bindingId,
+          grant: decided.binding.grant.name,
+        });
+        return { outcome: 'same', binding, remainingSlots };
+      }
+      case 'wait':
+        throw new BrokerError(CONCURRENT_OPERATION);
+      case 'takeOver':
+        await endLeftover(broker, { instance, decided, signal });
+    }
+  }
+  throw new BrokerError(CONCURRENT_OPERATION);
+}
+
+interface Leftover {
+  readonly instance: Instance;
+  readonly decided: Extract<DecidedBinding['decided'], { decision: 'takeOver' }>;
+  readonly signal: AbortSignal;
+}
+
+async function endLeftover(broker: Broker, { instance, decided, signal }: Leftover): Promise<void> {
+  try {
+    await finishRevocation(broker, { instance, grantId: decided.grant.id, signal });
+  } catch (error) {
+    const told = whatToTell(error);
+    if (decided.otherwise !== undefined && told instanceof BrokerError) {
+      throw new BrokerError(decided.otherwise, { cause: error });
+    }
+    throw told;
+  }
+}

@@ -1,0 +1,177 @@
+// Accepts the provisioning of an instance: one transaction writes the record, the operation and the job that wakes
+// it. The work itself is the runner's.
+import { addSeconds } from '../domain/clock.ts';
+import { BrokerError } from '../domain/errors.ts';
+import type { Accounts, Instance } from '../domain/instance.ts';
+import { instanceState } from '../domain/instance.ts';
+import { type JsonObject, sameJson } from '../domain/json.ts';
+import type { Plan } from '../domain/plan.ts';
+import { decideProvision } from '../domain/provision-requests.ts';
+import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
+import { Secret } from '../domain/secret.ts';
+import { sameAccess, serializeAccess } from '../kubernetes/cluster-access.ts';
+import { instanceProvisioningAccepted } from '../observability/events.ts';
+import type { AdmittedParameters } from '../provisioners/provisioner.ts';
+import { inTransaction } from '../storage/database.ts';
+import { accessPlace, findInstance, insertInstance } from '../storage/instances.ts';
+import { insertOperation } from '../storage/operations.ts';
+import type { Broker } from './broker.ts';
+import { offeredPlan } from './offered-plan.ts';
+
+export interface CreateInstanceRequest {
+  readonly instanceId: string;
+  readonly serviceId: string;
+  readonly planId: string;
+  readonly acceptsIncomplete: boolean;
+  readonly parameters: JsonObject;
+  readonly accounts: Accounts;
+  /** BTP region of the platform that asks. */
+  readonly platformRegion: string;
+  readonly maintenanceVersion: string | undefined;
+}
+
+export type CreateInstanceAnswer =
+  | { readonly outcome: 'accepted'; readonly operationId: string }
+  | { readonly outcome: 'exists' };
+
+/** Names cluster, context and user of issued kubeconfigs where the request gives no name (contract 3). */
+const DEFAULT_NAME = 'runtime';
+
+/** How often a PUT that lost the race for its id looks again before it gives up. */
+const MAX_LOOKS = 3;
+
+/**
+ * A repeat answers what the first one answered, as long as it is the same request.
+ * @throws BrokerError by the state matrix of osb.md S
+ */
+export async function createInstance(
+  broker: Broker,
+  request: CreateInstanceRequest,
+): Promise<CreateInstanceAnswer> {
+  const current = await findInstance(broker.db, request.instanceId);
+  const plan = offeredPlan(broker, request, current?.instance);
+  const admitted = admit(broker, plan, request);
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const answer = await answerByState(broker, { request, plan, admitted });
+    if (answer !== 'taken') {
+      return answer;
+    }
+  }
+  throw new BrokerError(CONCURRENT_OPERATION);
+}
+
+interface Admission {
+  readonly request: CreateInstanceRequest;
+  readonly plan: Plan;
+  readonly admitted: AdmittedParameters;
+}
+
+function admit(broker: Broker, plan: Plan, request: CreateInstanceRequest): AdmittedParameters {
+  const admitted = broker.provisioners.provisionerOf(plan.id).admit(request.parameters);
+  // No plan of ours announces maintenance, so any version named here is one the platform made up (osb.md C67).
+  if (request.maintenanceVersion !== undefined) {
+    throw new BrokerError({
+      code: 'maintenance-info-conflict',
+      description: 'The plan has no maintenance_info, so no version of it can be asked for.',
+    });
+  }
+  return admitted;
+}
+
+async function answerByState(
+  broker: Broker,
+  admission: Admission,
+): Promise<CreateInstanceAnswer | 'taken'> {
+  const { request, plan } = admission;
+  const found = await findInstance(broker.db, request.instanceId);
+  const sameRequest =
+    found !== undefined && (await isSameRequest(broker, found.instance, admission));
+  if (!sameRequest) {
+    // Today's schema is not asked about what was admitted under an earlier one.
+    broker.parameterRules.checkCreate(plan, request.parameters);
+  }
+  const current = found && { state: instanceState(found.latest), sameRequest };
+  const decided = decideProvision({ current, acceptsIncomplete: request.acceptsIncomplete });
+  switch (decided.decision) {
+    case 'refuse':
+      throw new BrokerError(decided.refusal);
+    case 'exists':
+      return { outcome: 'exists' };
+    case 'inProgress':
+      return { outcome: 'accepted', operationId: found?.latest.id ?? '' };
+    case 'create':
+      return await insert(broker, admission);
+  }
+}
+
+/** Service, plan and parameters decide; names of organisations and spaces may change under us (osb.md C71). */
+async function isSameRequest(
+  broker: Broker,
+  instance: Instance,
+  { request, admitted }: Admission,
+): Promise<boolean> {
+  if (
+    instance.deletedAt !== undefined ||
+    instance.serviceId !== request.serviceId ||
+    instance.planId !== request.planId ||
+    !sameJson(instance.parameters, admitted.parameters)
+  ) {
+    return false;
+  }
+  const { access } = await broker.clusters.runtimeOf(instance);
+  return access === undefined || admitted.access === undefined
+    ? access === admitted.access
+    : sameAccess(access, admitted.access);
+}
+
+async function insert(
+  broker: Broker,
+  { request, plan, admitted }: Admission,
+): Promise<CreateInstanceAnswer | 'taken'> {
+  const { clock, draw, sealer } = broker;
+  const now = clock();
+  const key = draw.uuid();
+  const operationId = draw.uuid();
+  const { name, region } = admitted.parameters;
+  const sealedAccess =
+    admitted.access === undefined
+      ? undefined
+      : sealer.seal(new Secret(serializeAccess(admitted.access)), accessPlace(key));
+  const inserted = await inTransaction(broker.db, async (tx) => {
+    const outcome = await insertInstance(tx, {
+      key,
+      id: request.instanceId,
+      serviceId: request.serviceId,
+      planId: plan.id,
+      name: typeof name === 'string' ? name : DEFAULT_NAME,
+      region: typeof region === 'string' ? region : request.platformRegion,
+      runtimeId: draw.uuid(),
+      accounts: request.accounts,
+      parameters: admitted.parameters,
+      sealedAccess,
+      createdAt: now,
+    });
+    if (outcome === 'taken') {
+      return false;
+    }
+    await insertOperation(tx, {
+      id: operationId,
+      instanceKey: key,
+      type: 'provision',
+      description: 'Provisioning was accepted.',
+      deadline: addSeconds(now, broker.provisioners.provisionerOf(plan.id).provisionSeconds),
+      createdAt: now,
+    });
+    await broker.jobs.wake(tx, { operationId, at: now });
+    return true;
+  });
+  if (!inserted) {
+    return 'taken';
+  }
+  instanceProvisioningAccepted(broker.log, {
+    instanceId: request.instanceId,
+    planId: plan.id,
+    operationId,
+  });
+  return { outcome: 'accepted', operationId };
+}

@@ -1,0 +1,128 @@
+// Takes the rights of one grant away on its cluster and records the proof. The order to do so is committed already,
+// so this may be run any number of times, by any replica, until it has succeeded once.
+import { BrokerError, UpstreamError } from '../domain/errors.ts';
+import type { Instance } from '../domain/instance.ts';
+import { addSeconds } from '../domain/clock.ts';
+import type { Secret } from '../domain/secret.ts';
+import { verifyMarkOf } from '../kubernetes/grant-mark.ts';
+import { type Revocation, type RevocationTarget, revokeGrant } from '../kubernetes/revoke-grant.ts';
+import {
+  bindingEnded,
+  foreignObjectLeftAlone,
+  type GrantFacts,
+  revocationPostponed,
+} from '../observability/events.ts';
+import {
+  endGrant,
+  type GrantToRevoke,
+  readGrantForRevocation,
+  recordRevocationFailure,
+  tokenPlace,
+} from '../storage/grants.ts';
+import type { Broker } from './broker.ts';
+
+export interface RevocationOrder {
+  readonly instance: Instance;
+  readonly grantId: string;
+  readonly signal: AbortSignal;
+}
+
+/** First delay of the next try; later ones double, up to the longest. The reconciler goes by them. */
+const FIRST_DELAY_SECONDS = 5;
+const LONGEST_DELAY_SECONDS = 15 * 60;
+
+/**
+ * Returns once the grant has ended, also when it had ended before. A failure is recorded with the time of the next
+ * try and thrown on: UpstreamError of the cluster, BrokerError `other-cluster`, or SealingError of the access.
+ */
+export async function finishRevocation(broker: Broker, order: RevocationOrder): Promise<void> {
+  const grant = await readGrantForRevocation(broker.db, order.grantId);
+  if (grant === undefined || grant.endedAt !== undefined) {
+    return;
+  }
+  const facts = { instanceId: order.instance.id, bindingId: grant.bindingId, grant: grant.name };
+  let revocation: Revocation;
+  try {
+    revocation = await revokeOnCluster(broker, order, grant);
+  } catch (error) {
+    broker.clusters.noticeFailure(order.instance, error);
+    await recordFailure(broker, { facts, grant, error });
+    throw error;
+  }
+  for (const object of revocation.untouched) {
+    foreignObjectLeftAlone(broker.log, { ...facts, kind: object.kind, uid: object.uid });
+  }
+  await endGrant(broker.db, { grantId: grant.id, at: broker.clock(), proof: revocation.proof });
+  bindingEnded(broker.log, { ...facts, proof: revocation.proof });
+}
+
+async function revokeOnCluster(
+  broker: Broker,
+  { instance, signal }: RevocationOrder,
+  grant: GrantToRevoke,
+): Promise<Revocation> {
+  const client = await broker.clusters.open(instance, signal);
+  const token = openToken(broker, grant);
+  const target: RevocationTarget = {
+    name: grant.name,
+    namespace: grant.namespace,
+    ...(grant.uids === undefined ? {} : { uids: grant.uids }),
+    ...(token === undefined ? {} : { token }),
+  };
+  const marker = broker.marker();
+  return await revokeGrant(client, target, {
+    isMarked: (object) => verifyMarkOf(marker, object) !== undefined,
+    sleep: broker.sleep,
+    signal,
+  });
+}
+
+/** A token that has expired proves nothing, and one that cannot be opened is still revoked by names and uids. */
+function openToken(broker: Broker, grant: GrantToRevoke): Secret | undefined {
+  if (
+    grant.sealedToken === undefined ||
+    grant.expiresAt === undefined ||
+    grant.expiresAt <= broker.clock()
+  ) {
+    return undefined;
+  }
+  try {
+    return broker.sealer.open(grant.sealedToken, tokenPlace(grant.id));
+  } catch (error) {
+    broker.log.error(
+      { err: error, grant: grant.name },
+      'a token cannot be opened; it is revoked unasked',
+    );
+    return undefined;
+  }
+}
+
+interface RevocationFault {
+  readonly facts: GrantFacts;
+  readonly grant: GrantToRevoke;
+  readonly error: unknown;
+}
+
+async function recordFailure(
+  broker: Broker,
+  { facts, grant, error }: RevocationFault,
+): Promise<void> {
+  const wanted = Math.min(FIRST_DELAY_SECONDS * 2 ** grant.tries, LONGEST_DELAY_SECONDS);
+  const asked = error instanceof UpstreamError ? error.retryAfterSeconds : undefined;
+  const nextTryAt = addSeconds(broker.clock(), Math.max(wanted, asked ?? 0));
+  const cause = causeOf(error);
+  await recordRevocationFailure(broker.db, { grantId: grant.id, error: cause, nextTryAt });
+  revocationPostponed(broker.log, { ...facts, cause, tries: grant.tries + 1, nextTryAt });
+}
+
+/** A word or two for operators; no text of the cluster's, which could carry anything. */
+function causeOf(error: unknown): string {
+  if (error instanceof UpstreamError) {
+    return `${error.system}: ${error.reason}: ${error.action}`;
+  }
+  return error instanceof BrokerError
+    ? error.code
+    : error instanceof Error
+      ? error.name
+      : 'unknown';
+}

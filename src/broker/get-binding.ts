@@ -1,0 +1,34 @@
+// Hands out a live binding again. Every other state is "not found"; a fault of ours is never told as that.
+import { BrokerError } from '../domain/errors.ts';
+import { instanceState } from '../domain/instance.ts';
+import { INSTANCE_NOT_FOUND } from '../domain/refusals.ts';
+import { decideFetchBinding } from '../domain/unbinding-requests.ts';
+import { bindingHandedOutAgain } from '../observability/events.ts';
+import { findBinding } from '../storage/bind-facts.ts';
+import type { Broker } from './broker.ts';
+import type { HandedOutBinding } from './handed-out-binding.ts';
+import { openBinding } from './open-binding.ts';
+
+export interface BindingAddress {
+  readonly instanceId: string;
+  readonly bindingId: string;
+}
+
+/** @throws BrokerError `binding-not-found`, `instance-not-found`; SealingError when the token cannot be opened */
+export async function getBinding(
+  broker: Broker,
+  request: BindingAddress,
+): Promise<HandedOutBinding> {
+  const found = await findBinding(broker.db, request);
+  if (found === undefined) {
+    throw new BrokerError(INSTANCE_NOT_FOUND);
+  }
+  const { instance, latest, binding, sealedToken } = found;
+  const decided = decideFetchBinding({ instance: instanceState(latest), binding }, broker.clock());
+  if (decided.decision === 'refuse') {
+    throw new BrokerError(decided.refusal);
+  }
+  const opened = openBinding(broker, { instance, binding: decided.binding, sealedToken });
+  bindingHandedOutAgain(broker.log, { ...request, grant: decided.binding.grant.name });
+  return opened;
+}

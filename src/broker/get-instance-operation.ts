@@ -1,0 +1,37 @@
+// How an instance's operation goes; read-only and cheap, since platforms poll it.
+import { BrokerError } from '../domain/errors.ts';
+import type { OperationState } from '../domain/operation.ts';
+import { INSTANCE_GONE, INSTANCE_NOT_FOUND } from '../domain/refusals.ts';
+import { findInstance } from '../storage/instances.ts';
+import { findOperationOfInstance } from '../storage/operations.ts';
+import type { Broker } from './broker.ts';
+
+export interface InstanceOperation {
+  readonly state: OperationState;
+  readonly description: string;
+}
+
+/** How long `succeeded` is told after a delete; later the instance is gone (contract 3; osb.md C113). */
+const TOMBSTONE_MS = 24 * 60 * 60 * 1000;
+
+/** An unknown operation id means the latest one: some platforms send words of their own (osb.md C116). */
+export async function getInstanceOperation(
+  broker: Broker,
+  request: { readonly instanceId: string; readonly operationId: string | undefined },
+): Promise<InstanceOperation> {
+  const { instanceId, operationId } = request;
+  const found = await findInstance(broker.db, instanceId);
+  if (found === undefined) {
+    throw new BrokerError(INSTANCE_NOT_FOUND);
+  }
+  const { deletedAt } = found.instance;
+  if (deletedAt !== undefined && broker.clock().getTime() - deletedAt.getTime() > TOMBSTONE_MS) {
+    throw new BrokerError(INSTANCE_GONE);
+  }
+  const named =
+    operationId === undefined || operationId === found.latest.id
+      ? undefined
+      : await findOperationOfInstance(broker.db, { instanceId, operationId });
+  const { state, description } = named ?? found.latest;
+  return { state, description };
+}

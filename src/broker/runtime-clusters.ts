@@ -1,0 +1,82 @@
+// Opens the admin client of an instance's cluster, and makes sure that it is the cluster that was attached.
+// What a client does is left to kubernetes/, where access comes from to the provisioner.
+import { BrokerError, UpstreamError } from '../domain/errors.ts';
+import type { Instance } from '../domain/instance.ts';
+import { parseAccess } from '../kubernetes/cluster-access.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
+import { readClusterUid } from '../kubernetes/cluster-identity.ts';
+import type { OpenClusters } from '../kubernetes/open-clusters.ts';
+import type { ProvisionersByPlan } from '../provisioners/by-plan.ts';
+import type { Runtime } from '../provisioners/provisioner.ts';
+import type { Db } from '../storage/database.ts';
+import { accessPlace, readSealedAccess } from '../storage/instances.ts';
+import type { Sealer } from '../storage/sealing.ts';
+
+export interface RuntimeClustersParts {
+  readonly db: Db;
+  readonly sealer: Sealer;
+  readonly provisioners: ProvisionersByPlan;
+  readonly openClusters: OpenClusters;
+}
+
+export class RuntimeClusters {
+  readonly #parts: RuntimeClustersParts;
+  /** Clients whose cluster has told its identity; a changed access makes a new client, which is asked again. */
+  readonly #identified = new WeakSet<ClusterClient>();
+
+  constructor(parts: RuntimeClustersParts) {
+    this.#parts = parts;
+  }
+
+  /** The instance with its admin access opened; a damaged or moved one, or a lost key, throws SealingError. */
+  async runtimeOf(instance: Instance): Promise<Runtime> {
+    const { db, sealer } = this.#parts;
+    const sealed = await readSealedAccess(db, instance.key);
+    const access =
+      sealed === undefined
+        ? undefined
+        : parseAccess(sealer.open(sealed, accessPlace(instance.key)).reveal());
+    return { instance, access };
+  }
+
+  /**
+   * @throws BrokerError `other-cluster` when another cluster answers at the address (contract 4, identity)
+   * @throws UpstreamError when the cluster or the source of its access fails
+   */
+  async open(instance: Instance, signal?: AbortSignal): Promise<ClusterClient> {
+    const { provisioners, openClusters } = this.#parts;
+    const runtime = await this.runtimeOf(instance);
+    const access = await provisioners.provisionerOf(instance.planId).adminAccess(runtime);
+    const client = openClusters.clientFor(instance.key, access);
+    if (!this.#identified.has(client)) {
+      await this.#identify(client, instance, signal);
+    }
+    return client;
+  }
+
+  /** To be told every failure of a call: after these two the access is read and the cluster asked anew. */
+  noticeFailure(instance: Instance, error: unknown): void {
+    if (
+      error instanceof UpstreamError &&
+      (error.reason === 'unauthorized' || error.reason === 'tls')
+    ) {
+      this.forget(instance);
+    }
+  }
+
+  forget(instance: Instance): void {
+    this.#parts.openClusters.drop(instance.key);
+  }
+
+  async #identify(client: ClusterClient, instance: Instance, signal?: AbortSignal): Promise<void> {
+    const uid = await readClusterUid(client, signal);
+    if (uid !== instance.cluster?.uid) {
+      this.forget(instance);
+      throw new BrokerError({
+        code: 'other-cluster',
+        description: 'Another cluster answers at the address of the one that was attached.',
+      });
+    }
+    this.#identified.add(client);
+  }
+}

@@ -1,0 +1,35 @@
+// Which provisioner makes the runtimes of a plan, and which plans can be offered because theirs is there.
+import type { Plan, ProvisionerName } from '../domain/plan.ts';
+import type { Provisioner } from './provisioner.ts';
+
+export class ProvisionersByPlan {
+  readonly #plans: ReadonlyMap<string, Plan>;
+  readonly #provisioners: ReadonlyMap<ProvisionerName, Provisioner>;
+
+  constructor(plans: readonly Plan[], provisioners: readonly Provisioner[]) {
+    this.#plans = new Map(plans.map((plan) => [plan.id, plan]));
+    this.#provisioners = new Map(provisioners.map((each) => [each.name, each]));
+  }
+
+  /** The catalog's plans: enabled, and with a provisioner that runs here (contract 2). */
+  offered(): readonly Plan[] {
+    return [...this.#plans.values()].filter(
+      (plan) => plan.enabled && this.#provisioners.has(plan.provisioner),
+    );
+  }
+
+  /** Any plan that is configured, offered or not: instances outlive a plan's place in the catalog. */
+  plan(planId: string): Plan | undefined {
+    return this.#plans.get(planId);
+  }
+
+  /** @throws Error when nothing here can serve the plan: an instance whose provisioner was switched off. */
+  provisionerOf(planId: string): Provisioner {
+    const plan = this.#plans.get(planId);
+    const provisioner = plan && this.#provisioners.get(plan.provisioner);
+    if (provisioner === undefined) {
+      throw new Error(`no provisioner runs here for plan ${planId}`);
+    }
+    return provisioner;
+  }
+}

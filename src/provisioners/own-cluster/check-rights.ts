@@ -1,0 +1,25 @@
+// Second step: the attached access may do all that issuing and revoking will need; a refusal names what is missing,
+// so that nobody finds out at the first bind.
+import { BrokerError } from '../../domain/errors.ts';
+import { missingRights } from '../../kubernetes/missing-rights.ts';
+import type { Step } from '../provisioner.ts';
+import type { ClusterOfRuntime } from './cluster-of-runtime.ts';
+
+export function checkRights({ clientOf }: ClusterOfRuntime): Step {
+  return {
+    name: 'check-rights',
+    run: async ({ runtime, plan, signal }) => {
+      const missing = await missingRights(clientOf(runtime), {
+        namespace: plan.namespace,
+        signal,
+      });
+      if (missing.length > 0) {
+        throw new BrokerError({
+          code: 'invalid-parameters',
+          description: `The kubeconfig's user lacks rights on the cluster: ${missing.join(', ')}`,
+        });
+      }
+      return { outcome: 'done' };
+    },
+  };
+}

@@ -1,0 +1,14 @@
+// Third step: the namespace where the ServiceAccounts of grants will live.
+import { ensureNamespace } from '../../kubernetes/namespace.ts';
+import type { Step } from '../provisioner.ts';
+import type { ClusterOfRuntime } from './cluster-of-runtime.ts';
+
+export function makeNamespace({ clientOf }: ClusterOfRuntime): Step {
+  return {
+    name: 'make-namespace',
+    run: async ({ runtime, plan, signal }) => {
+      await ensureNamespace(clientOf(runtime), plan.namespace, signal);
+      return { outcome: 'done' };
+    },
+  };
+}

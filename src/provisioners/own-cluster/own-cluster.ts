@@ -1,0 +1,51 @@
+// Plan `own_cluster`: a cluster that exists already is attached by its kubeconfig. Nothing is made but the namespace
+// of the grants, and that one stays when the instance goes (contract 2).
+import { BrokerError, UpstreamError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
+import type { OpenClusters } from '../../kubernetes/open-clusters.ts';
+import { readKubeconfig } from '../../kubernetes/read-kubeconfig.ts';
+import type { AdmittedParameters, Provisioner, Runtime } from '../provisioner.ts';
+import { checkRights } from './check-rights.ts';
+import { makeNamespace } from './make-namespace.ts';
+import { reachCluster } from './reach-cluster.ts';
+
+/** A cluster that somebody wants attached is up; a minute bridges a restart of its API server. */
+const PROVISION_SECONDS = 60;
+
+export function ownClusterProvisioner(clusters: OpenClusters): Provisioner {
+  const parts = {
+    clientOf: (runtime: Runtime) => clusters.clientFor(runtime.instance.key, sealedAccess(runtime)),
+  };
+  return {
+    name: 'own-cluster',
+    provisionSeconds: PROVISION_SECONDS,
+    provision: [reachCluster(parts), checkRights(parts), makeNamespace(parts)],
+    deprovision: [],
+    admit,
+    adminAccess: (runtime) => Promise.resolve(sealedAccess(runtime)),
+  };
+}
+
+function admit(parameters: JsonObject): AdmittedParameters {
+  const { kubeconfig, ...shown } = parameters;
+  if (typeof kubeconfig !== 'string') {
+    throw new BrokerError({
+      code: 'invalid-parameters',
+      description: 'parameters.kubeconfig must be the text of a kubeconfig',
+    });
+  }
+  return { parameters: shown, access: readKubeconfig(kubeconfig) };
+}
+
+function sealedAccess({ instance, access }: Runtime): ClusterAccess {
+  if (access === undefined) {
+    throw new UpstreamError({
+      system: 'cluster',
+      action: 'open the access of an own cluster',
+      reason: 'not-found',
+      detail: `no access is kept for instance ${instance.key}`,
+    });
+  }
+  return access;
+}

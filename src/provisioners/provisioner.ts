@@ -1,0 +1,60 @@
+// What every kind of runtime offers the rest of the broker: how a request is admitted, the steps that make and
+// remove a runtime, and admin access to it. Steps know nothing of rows: the runner stores what they return.
+import type { AttachedCluster, Instance } from '../domain/instance.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Operation } from '../domain/operation.ts';
+import type { Plan, ProvisionerName } from '../domain/plan.ts';
+import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
+
+/** An instance with the admin access that was sealed for it, opened; undefined where none is kept. */
+export interface Runtime {
+  readonly instance: Instance;
+  readonly access: ClusterAccess | undefined;
+}
+
+export interface StepContext {
+  readonly runtime: Runtime;
+  readonly plan: Plan;
+  readonly operation: Operation;
+  readonly now: Date;
+  /** Fires when the process stops or the step's lease is about to end; the step is run again later. */
+  readonly signal: AbortSignal;
+}
+
+/** `cluster` is stored with the step's end; `wait` runs the same step again after the delay. */
+export type StepOutcome =
+  | { readonly outcome: 'done'; readonly cluster?: AttachedCluster }
+  | { readonly outcome: 'wait'; readonly delayMs: number; readonly description: string };
+
+/**
+ * One idempotent piece of an operation: it may be run again after a crash at any point of it. It throws BrokerError
+ * where the operation cannot succeed, with the description that the platform's user will read, and UpstreamError
+ * where a system failed; the runner decides whether that is worth repeating.
+ */
+export interface Step {
+  readonly name: string;
+  run(context: StepContext): Promise<StepOutcome>;
+}
+
+export interface AdmittedParameters {
+  /** What is kept in clear and shown again: no secret in it. */
+  readonly parameters: JsonObject;
+  /** Admin access that came with the request, to be sealed. */
+  readonly access: ClusterAccess | undefined;
+}
+
+export interface Provisioner {
+  readonly name: ProvisionerName;
+  /** How long provisioning may take before it ends as failed. */
+  readonly provisionSeconds: number;
+  readonly provision: readonly Step[];
+  /** Run after the instance's bindings have been ended. */
+  readonly deprovision: readonly Step[];
+  /**
+   * Takes secrets out of parameters that already passed the plan's schema.
+   * @throws BrokerError `invalid-parameters`
+   */
+  admit(parameters: JsonObject): AdmittedParameters;
+  /** @throws UpstreamError when the source of admin access fails. */
+  adminAccess(runtime: Runtime): Promise<ClusterAccess>;
+}
