@@ -24,18 +24,6 @@ export function instanceProvisioningAccepted(log: Logger, facts: InstanceFacts):
   log.info({ event: 'instance-provisioning-accepted', ...facts }, 'provisioning accepted');
 }
 
-export function instanceProvisioned(log: Logger, facts: InstanceFacts): void {
-  log.info({ event: 'instance-provisioned', ...facts }, 'instance provisioned');
-}
-
-/** `cause` is what the platform's user was told. */
-export function provisioningFailed(
-  log: Logger,
-  facts: InstanceFacts & { readonly cause: string },
-): void {
-  log.warn({ event: 'provisioning-failed', ...facts }, 'provisioning failed');
-}
-
 /** `endingGrants` is how many grants the accepting transaction ordered to end. */
 export function deprovisioningAccepted(
   log: Logger,
@@ -44,25 +32,43 @@ export function deprovisioningAccepted(
   log.info({ event: 'deprovisioning-accepted', ...facts }, 'deprovisioning accepted');
 }
 
-/** `openGrants` is how many grants could not be revoked in time and are tried further. */
-export function instanceDeprovisioned(
-  log: Logger,
-  facts: InstanceFacts & { readonly openGrants: number },
-): void {
-  log.info({ event: 'instance-deprovisioned', ...facts }, 'instance deprovisioned');
+export interface OperationFacts {
+  readonly operationId: string;
+  readonly instanceKey: string;
+  readonly type: string;
 }
 
-export function deprovisioningFailed(
+/** What the operation came to is committed. */
+export function operationSucceeded(log: Logger, facts: OperationFacts): void {
+  log.info({ event: 'operation-succeeded', ...facts }, 'operation succeeded');
+}
+
+/** `cause` is what the platform's user is told. */
+export function operationFailed(
   log: Logger,
-  facts: InstanceFacts & { readonly cause: string },
+  facts: OperationFacts & { readonly cause: string },
 ): void {
-  log.warn({ event: 'deprovisioning-failed', ...facts }, 'deprovisioning failed');
+  log.warn({ event: 'operation-failed', ...facts }, 'operation failed');
+}
+
+/** The step is run again at that time: it waits for something, or a system failed in a way that may pass. */
+export function operationPostponed(
+  log: Logger,
+  facts: OperationFacts & { readonly cause: string; readonly nextRunAt: Date },
+): void {
+  log.info({ event: 'operation-postponed', ...facts }, 'operation postponed');
 }
 
 /** The outcome was committed: from now on the credential may be handed out. */
 export function bindingIssued(
   log: Logger,
-  facts: GrantFacts & { readonly expiresAt: Date; readonly durationMs: number },
+  facts: GrantFacts & {
+    readonly createdBy: string;
+    readonly expiresAt: Date;
+    /** The token's `jti`, which the cluster's own audit log carries too; undefined before Kubernetes 1.32. */
+    readonly tokenId: string | undefined;
+    readonly durationMs: number;
+  },
 ): void {
   log.info({ event: 'binding-issued', ...facts }, 'binding issued');
 }
