@@ -1,4 +1,5 @@
 // Who this installation is to clusters: its id, drawn by the first migration, and the key that signs its marks.
+import { sql } from 'kysely';
 import type { Tx } from './database.ts';
 import type { SealedPlace } from './sealing.ts';
 
@@ -27,9 +28,7 @@ export async function readInstallation(tx: Tx): Promise<Installation> {
 export async function storeMarkKey(tx: Tx, sealedMarkKey: string): Promise<string> {
   const row = await tx
     .updateTable('installation')
-    .set(({ fn, ref, val }) => ({
-      sealed_mark_key: fn.coalesce(ref('sealed_mark_key'), val(sealedMarkKey)),
-    }))
+    .set({ sealed_mark_key: sql`coalesce(sealed_mark_key, ${sealedMarkKey})` })
     .returning('sealed_mark_key')
     .executeTakeFirstOrThrow();
   return row.sealed_mark_key ?? sealedMarkKey;

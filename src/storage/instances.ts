@@ -83,7 +83,10 @@ const lockByOsbId = statement<{ key: string }>(
  * What is decided on is read by a later statement: this one still sees the time before the wait.
  * @returns its key; undefined when there is none, or it was deleted meanwhile
  */
-export async function lockInstance(tx: OpenTransaction, osbId: string): Promise<string | undefined> {
+export async function lockInstance(
+  tx: OpenTransaction,
+  osbId: string,
+): Promise<string | undefined> {
   const [row] = await lockByOsbId(tx, [osbId]);
   return row?.key;
 }

@@ -1,6 +1,11 @@
 // Wakes the runner of instance operations, on any replica, as soon as one is due. pg-boss is trusted with nothing but
 // that: a job carries an operation's id, the operation's row is the truth, and a job lost or doubled does no harm.
+import { fromKysely, PgBoss } from 'pg-boss';
+import type { Clock } from '../domain/clock.ts';
+import type { Secret } from '../domain/secret.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { Tx } from './database.ts';
+import { databaseFailure } from './failures.ts';
 
 export interface WakeUp {
   readonly operationId: string;
@@ -13,13 +18,181 @@ export type WakeHandler = (operationId: string) => Promise<void>;
 export interface JobEngine {
   /** Whom to wake; to be said before `start`. */
   onWake(handler: WakeHandler): void;
-  /** Lays its own tables, then works. @throws UpstreamError while the database is away; may be called again */
+  /** Lays its own tables, then works. @throws UpstreamError while the database is away; may be called again then */
   start(): Promise<void>;
-  /** Takes no more jobs, waits for handlers that run, and closes its connections. */
+  /** Takes no more jobs, waits for handlers that run, within limits, and closes its connections. */
   stop(): Promise<void>;
   /**
    * Has an operation's runner woken at that time, once the transaction has committed. An operation has one wake-up
-   * waiting at most: a second one moves it. Before `start` it does nothing, since the pass over open operations wakes too.
+   * waiting at most, and a second one moves it. Before `start` it does nothing: the pass over open operations wakes too.
    */
   wake(tx: Tx, wakeUp: WakeUp): Promise<void>;
+}
+
+export interface JobEngineOptions {
+  readonly url: Secret;
+  /** The one that the times of wake-ups are of. */
+  readonly clock: Clock;
+  /** What `stop` gives handlers that run. */
+  readonly stopTimeoutMs: number;
+  readonly log: Logger;
+}
+
+const QUEUE = 'wake-operation';
+
+/** Steps wait for other systems most of the time; what is more than this many waits a moment. */
+const WORKERS = 5;
+
+/**
+ * Jobs that are due at once are announced by the database. This is how late those that were put off are found, since
+ * nothing announces that their time has come.
+ */
+const POLLING_SECONDS = 2;
+
+/** pg-boss's default of two retries and 15 minutes would let a runtime that takes an hour be forgotten silently. */
+const QUEUE_OPTIONS = {
+  notify: true,
+  retryLimit: 1_000,
+  retryDelay: 2,
+  retryBackoff: true,
+  retryDelayMax: 60,
+  /** A handler ends within the time limits of its step; one that does not has died with its process. */
+  expireInSeconds: 15 * 60,
+  /** From the time it is due: by then the pass over open operations has woken the operation many times. */
+  retentionSeconds: 24 * 60 * 60,
+  deleteAfterSeconds: 60 * 60,
+};
+
+const WORK_OPTIONS = {
+  localConcurrency: WORKERS,
+  pollingIntervalSeconds: POLLING_SECONDS,
+  notifyPollingIntervalSeconds: POLLING_SECONDS,
+};
+
+interface WakeJob {
+  readonly operationId: string;
+}
+
+/** For workers, upkeep and statements beside them; the listener has a connection of its own on top. */
+const MAX_CONNECTIONS = 3;
+
+/** A statement of upkeep may be slow; one that takes longer has lost its server, and with it would hang a worker. */
+const STATEMENT_MS = 60_000;
+
+const CONNECT_MS = 10_000;
+
+/** While the database is away, each worker fails every few seconds, with the same words. */
+const SAME_FAULT_MS = 60_000;
+
+export function createJobEngine(options: JobEngineOptions): JobEngine {
+  return new PgBossEngine(options);
+}
+
+class PgBossEngine implements JobEngine {
+  readonly #boss: PgBoss;
+  readonly #options: JobEngineOptions;
+  #wakeHandler: WakeHandler | undefined;
+  #isWorking = false;
+
+  constructor(options: JobEngineOptions) {
+    this.#options = options;
+    this.#boss = openBoss(options);
+  }
+
+  onWake(handler: WakeHandler): void {
+    this.#wakeHandler = handler;
+  }
+
+  async start(): Promise<void> {
+    if (this.#isWorking) {
+      return;
+    }
+    try {
+      await this.#boss.start();
+      await this.#boss.createQueue(QUEUE, QUEUE_OPTIONS);
+      // For a queue that an earlier release made.
+      await this.#boss.updateQueue(QUEUE, QUEUE_OPTIONS);
+      await this.#boss.work<WakeJob>(QUEUE, WORK_OPTIONS, async (jobs) => {
+        const done = await Promise.all(jobs.map(({ data }) => this.#handle(data.operationId)));
+        if (done.includes(false)) {
+          // Not the error itself: pg-boss stores what it is thrown.
+          throw new Error('the operation could not be run; the log says why');
+        }
+      });
+    } catch (error) {
+      throw databaseFailure(error, 'open connection');
+    }
+    this.#isWorking = true;
+  }
+
+  async stop(): Promise<void> {
+    this.#isWorking = false;
+    const { stopTimeoutMs, log } = this.#options;
+    try {
+      await this.#boss.stop({ graceful: true, timeout: stopTimeoutMs });
+    } catch (err) {
+      log.warn({ err }, 'the job engine did not stop in order');
+    }
+  }
+
+  async wake(tx: Tx, { operationId, at }: WakeUp): Promise<void> {
+    if (!this.#isWorking) {
+      return;
+    }
+    // As a delay, since the time is of our clock and pg-boss goes by the database's.
+    const delayMs = at.getTime() - this.#options.clock().getTime();
+    const job: WakeJob = { operationId };
+    await this.#boss.upsert(QUEUE, job, {
+      db: fromKysely(tx),
+      singletonKey: operationId,
+      startAfter: Math.max(0, delayMs / 1000),
+    });
+  }
+
+  /** @returns whether the job is done with */
+  async #handle(operationId: string): Promise<boolean> {
+    try {
+      await this.#wakeHandler?.(operationId);
+      return true;
+    } catch (err) {
+      const { log } = this.#options;
+      log.error({ err, operationId }, 'an operation could not be run; it is woken again');
+      return false;
+    }
+  }
+}
+
+function openBoss(options: JobEngineOptions): PgBoss {
+  // Settings of the driver that pg-boss passes on without naming them in its types.
+  const driver = { query_timeout: STATEMENT_MS, keepAlive: true };
+  const boss = new PgBoss({
+    ...driver,
+    connectionString: options.url.reveal(),
+    application_name: 'runtime-broker jobs',
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    useListenNotify: true,
+    // No times of day, no registry of processes: nothing of ours reads them.
+    schedule: false,
+    registerInstance: false,
+  });
+  const report = quietReporter(options);
+  boss.on('error', (error) => report('the job engine has trouble', error));
+  boss.on('warning', ({ message }) => {
+    options.log.warn({ warning: message }, 'the job engine warns');
+  });
+  return boss;
+}
+
+/** Tells a fault once, and again only when it is another one or has gone on for a while. */
+function quietReporter({ clock, log }: JobEngineOptions) {
+  let last = { message: '', at: 0 };
+  return (text: string, err: Error): void => {
+    const now = clock().getTime();
+    if (err.message === last.message && now - last.at < SAME_FAULT_MS) {
+      return;
+    }
+    last = { message: err.message, at: now };
+    log.warn({ err }, text);
+  };
 }

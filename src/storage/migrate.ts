@@ -24,13 +24,13 @@ export async function migrate(db: Db): Promise<readonly string[]> {
   }
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: async () => ({ ...MIGRATIONS }) },
+    provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
     migrationTableName: TABLE,
     migrationLockTableName: LOCK_TABLE,
   });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error !== undefined) {
-    throw error;
+    throw error instanceof Error ? error : new Error('the migration failed', { cause: error });
   }
   return results
     .filter(({ status }) => status === 'Success')

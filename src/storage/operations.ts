@@ -74,10 +74,7 @@ export async function findOperationOfInstance(
   return row && toOperation(row);
 }
 
-export async function latestOperation(
-  tx: Tx,
-  instanceKey: string,
-): Promise<Operation | undefined> {
+export async function latestOperation(tx: Tx, instanceKey: string): Promise<Operation | undefined> {
   const row = await tx
     .selectFrom('operations')
     .select(OPERATION_COLUMNS)

@@ -1,12 +1,12 @@
 // Kysely on pg's pool. Statements go out under names, so that each connection has the server parse them once; errors
 // come back as failures.ts names them, told apart by whether they left the outcome of a commit open.
 import { createHash } from 'node:crypto';
-import {
+import type {
   CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  type QueryResult,
-  type TransactionSettings,
+  DatabaseConnection,
+  Driver,
+  QueryResult,
+  TransactionSettings,
 } from 'kysely';
 import type pg from 'pg';
 import { type DatabaseAction, databaseFailure, endsConnection } from './failures.ts';
@@ -19,8 +19,9 @@ export class PostgresDriver implements Driver {
     this.#pool = pool;
   }
 
-  async init(): Promise<void> {
-    // Nothing to prepare: the pool connects when it is first asked.
+  /** Nothing to prepare: the pool connects when it is first asked. */
+  init(): Promise<void> {
+    return Promise.resolve();
   }
 
   async acquireConnection(): Promise<PostgresConnection> {
@@ -47,8 +48,9 @@ export class PostgresDriver implements Driver {
     await connection.rollback();
   }
 
-  async releaseConnection(connection: PostgresConnection): Promise<void> {
+  releaseConnection(connection: PostgresConnection): Promise<void> {
     connection.release();
+    return Promise.resolve();
   }
 
   async destroy(): Promise<void> {
@@ -69,7 +71,8 @@ class PostgresConnection implements DatabaseConnection {
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const result = await this.#send(sql, this.#actionOf(sql), parameters);
-    const { command, rowCount, rows } = result;
+    const { command, rowCount } = result;
+    const rows = result.rows as R[];
     return COUNTED.has(command) && rowCount !== null
       ? { rows, numAffectedRows: BigInt(rowCount) }
       : { rows };

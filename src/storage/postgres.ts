@@ -69,18 +69,23 @@ export function openPostgres(url: Secret, options: PostgresOptions): Db {
 
 /** Fails now rather than at the first statement, and without the URL in the error. */
 function assertUsable(url: Secret): void {
+  let isUsable = false;
   try {
-    new pg.Client({ connectionString: url.reveal() });
+    isUsable = new pg.Client({ connectionString: url.reveal() }).host !== '';
   } catch {
+    // The driver's error quotes the URL, and the URL may hold a password.
+  }
+  if (!isUsable) {
     throw new Error('the URL of the database is not one that the PostgreSQL driver understands');
   }
 }
 
 /** Counts fit a number; the driver's default, a string, would add up as text. Per pool, since its defaults are global. */
-const getTypeParser: typeof pg.types.getTypeParser = (id: number, format?: 'text' | 'binary') =>
-  id === pg.types.builtins.INT8 && format !== 'binary'
+function getTypeParser(id: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  return id === pg.types.builtins.INT8
     ? toSafeNumber
-    : pg.types.getTypeParser(id, format as 'text');
+    : (pg.types.getTypeParser(id, format) as (value: string) => unknown);
+}
 
 /** As PGlite does it. */
 function toSafeNumber(text: string): number | bigint {
