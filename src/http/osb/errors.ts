@@ -1,0 +1,94 @@
+// Which status and words a failure has on OSB (OSB 2.17, Service Broker Errors; contract 1 and 4). A new code of the
+// broker does not compile until it is answered here.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { BrokerError, type BrokerErrorCode, UpstreamError } from '../../domain/errors.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { answerToFrameworkError } from '../framework-errors.ts';
+import { type HttpRefusal, refuse, retryAfter } from '../refusal.ts';
+import { requestIdentityOf } from '../request-identity.ts';
+
+type StatusAndWord = Pick<HttpRefusal, 'status' | 'error'>;
+
+function statusOf(code: BrokerErrorCode): StatusAndWord {
+  switch (code) {
+    case 'malformed-request':
+    case 'unknown-plan':
+    case 'invalid-parameters':
+    case 'instance-unusable':
+    case 'expiration-out-of-bounds':
+    case 'binding-limit-reached':
+      return { status: 400 };
+    case 'binding-not-supported':
+      return { status: 400, error: 'BindingNotSupported' };
+    case 'instance-not-found':
+    case 'binding-not-found':
+      return { status: 404 };
+    case 'instance-conflict':
+    case 'binding-conflict':
+      return { status: 409 };
+    case 'instance-gone':
+    case 'binding-gone':
+      return { status: 410 };
+    case 'async-required':
+      return { status: 422, error: 'AsyncRequired' };
+    case 'concurrent-operation':
+      return { status: 422, error: 'ConcurrencyError' };
+    case 'maintenance-info-conflict':
+      return { status: 422, error: 'MaintenanceInfoConflict' };
+    case 'other-cluster':
+    case 'cluster-refused':
+      return { status: 502 };
+    case 'create-limit-passed':
+    case 'not-revoked-yet':
+    case 'cluster-unavailable':
+      return { status: 503 };
+  }
+}
+
+export function answerToFailure(error: unknown): HttpRefusal {
+  if (error instanceof BrokerError) {
+    return answerToBrokerError(error);
+  }
+  if (error instanceof UpstreamError && error.system === 'database' && error.retryable) {
+    return {
+      status: 503,
+      description: 'The broker cannot reach its database. Try again later.',
+      headers: retryAfter(error.retryAfterSeconds),
+    };
+  }
+  return answerToFrameworkError(error);
+}
+
+function answerToBrokerError({ code, message, retryAfterSeconds }: BrokerError): HttpRefusal {
+  const answer = statusOf(code);
+  switch (answer.status) {
+    case 410:
+      // "The expected response body is {}" (OSB 2.17, Deprovisioning and Unbinding).
+      return answer;
+    case 503:
+      return { ...answer, description: message, headers: retryAfter(retryAfterSeconds) };
+    default:
+      return { ...answer, description: message };
+  }
+}
+
+/** What only operators can see the cause of is logged with its chain. */
+export function answerFailure(
+  log: Logger,
+  error: unknown,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): FastifyReply {
+  const answer = answerToFailure(error);
+  const facts = {
+    err: error,
+    route: request.routeOptions.url,
+    requestIdentity: requestIdentityOf(request),
+  };
+  if (answer.status === 500) {
+    log.error(facts, 'a request failed');
+  } else if (answer.status > 500) {
+    log.warn(facts, 'a request could not be served');
+  }
+  return refuse(reply, answer);
+}

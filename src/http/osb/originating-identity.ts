@@ -1,0 +1,38 @@
+// `X-Broker-API-Originating-Identity`: whom a platform says it acts for, `<platform> <base64 of a JSON object>` (OSB
+// 2.17, Originating Identity). A claim that nobody has proven: worth recording, never worth a refusal.
+import type { OriginatingIdentity } from '../../domain/caller.ts';
+import { isJsonObject } from '../../domain/json.ts';
+
+/** Printable, so that it can be kept and shown. */
+const WORD = /^[\x21-\x7e]+$/;
+
+const NO_CONTROL_CHARACTERS = /^\P{Cc}+$/u;
+
+/** @returns `malformed` for a value of another form, undefined where there is none */
+export function readOriginatingIdentity(
+  header: string | readonly string[] | undefined,
+): OriginatingIdentity | 'malformed' | undefined {
+  if (header === undefined) {
+    return undefined;
+  }
+  const [platform = '', encoded = '', ...rest] = String(header).trim().split(/\s+/);
+  const claims = decodedObject(encoded);
+  if (!WORD.test(platform) || claims === undefined || rest.length > 0) {
+    return 'malformed';
+  }
+  const user = claims['user_id'] ?? claims['username'];
+  return { platform, user: isName(user) ? user : undefined };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && NO_CONTROL_CHARACTERS.test(value);
+}
+
+function decodedObject(encoded: string) {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

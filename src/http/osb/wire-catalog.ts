@@ -1,0 +1,53 @@
+// The catalog as it is on the wire (OSB 2.17, Catalog Management). Flags that have a default are sent all the same,
+// since platforms read a missing one in different ways; what is not supported is not announced.
+import { bindSchema, type OFFERING } from '../../domain/built-in-plans.ts';
+import type { Plan } from '../../domain/plan.ts';
+
+export interface Catalog {
+  readonly offering: typeof OFFERING;
+  readonly plans: readonly Plan[];
+}
+
+export function fromCatalog({ offering, plans }: Catalog) {
+  const { id, name, description, displayName } = offering;
+  return {
+    services: [
+      {
+        id,
+        name,
+        description,
+        bindable: true,
+        instances_retrievable: true,
+        bindings_retrievable: true,
+        allow_context_updates: true,
+        plan_updateable: false,
+        metadata: { displayName },
+        plans: plans.map(fromPlan),
+      },
+    ],
+  };
+}
+
+function fromPlan(plan: Plan) {
+  return {
+    id: plan.id,
+    name: plan.name,
+    description: plan.description,
+    free: plan.free,
+    bindable: plan.bindable,
+    binding_rotatable: false,
+    plan_updateable: false,
+    maximum_polling_duration: plan.maximumPollingSeconds,
+    metadata: { displayName: plan.displayName },
+    schemas: {
+      service_instance: { create: { parameters: plan.schemas.create } },
+      ...(plan.bindable
+        ? { service_binding: { create: { parameters: bindParameters(plan) } } }
+        : {}),
+    },
+  };
+}
+
+function bindParameters({ schemas, binding }: Plan) {
+  return schemas.bind ?? bindSchema(binding);
+}

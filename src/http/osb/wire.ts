@@ -1,0 +1,95 @@
+// The bodies of OSB as they are on the wire; its names end here. What a schema does not list is ignored, at every
+// level (OSB 2.17, Messages); what it lists has its type, and an optional field may be `null`, which means absent.
+import { type Static, type TSchema, Type } from 'typebox';
+
+import type { HandedOutBinding } from '../../broker/handed-out-binding.ts';
+import type { BindingContext } from '../../domain/caller.ts';
+import type { Accounts } from '../../domain/instance.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { toWireTime } from '../../domain/wire-time.ts';
+
+function optional<T extends TSchema>(schema: T) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+const NonEmpty = Type.String({ minLength: 1 });
+
+export const PutInstanceBody = Type.Object({
+  service_id: NonEmpty,
+  plan_id: NonEmpty,
+  organization_guid: NonEmpty,
+  space_guid: NonEmpty,
+  context: optional(
+    Type.Object({
+      platform: optional(Type.String()),
+      globalaccount_id: optional(Type.String()),
+      subaccount_id: optional(Type.String()),
+      user_id: optional(Type.String()),
+    }),
+  ),
+  // Which keys it takes is the plan's to say.
+  parameters: optional(Type.Unsafe<JsonObject>({ type: 'object' })),
+  maintenance_info: optional(Type.Object({ version: optional(Type.String()) })),
+});
+
+export const PutBindingBody = Type.Object({
+  service_id: NonEmpty,
+  plan_id: NonEmpty,
+  app_guid: optional(Type.String()),
+  bind_resource: optional(Type.Object({ app_guid: optional(Type.String()) })),
+  context: optional(
+    Type.Object({
+      platform: optional(Type.String()),
+      email: optional(Type.String()),
+      origin: optional(Type.String()),
+    }),
+  ),
+  // Ours, and so strict: a misspelt key must not silently mean the default.
+  parameters: optional(
+    Type.Object({ expiration_seconds: optional(Type.Integer()) }, { additionalProperties: false }),
+  ),
+  predecessor_binding_id: optional(Type.Unknown()),
+});
+
+/** `null`, absent and empty are one. */
+function given(text: string | null | undefined): string | undefined {
+  return text === null || text === '' ? undefined : text;
+}
+
+export function toAccounts({ context }: Static<typeof PutInstanceBody>): Accounts {
+  const globalAccountId = given(context?.globalaccount_id);
+  const subaccountId = given(context?.subaccount_id);
+  // Platforms send mail addresses in any case; one person must stay one (contract 3).
+  const userId = given(context?.user_id)?.toLowerCase();
+  return {
+    ...(globalAccountId === undefined ? {} : { globalAccountId }),
+    ...(subaccountId === undefined ? {} : { subaccountId }),
+    ...(userId === undefined ? {} : { userId }),
+  };
+}
+
+export function toBindingContext({ context }: Static<typeof PutBindingBody>): BindingContext {
+  return { email: given(context?.email), origin: given(context?.origin) };
+}
+
+/** The one answer besides that of PUT and GET that could carry a credential is none: keep it that way. */
+export function fromBinding(binding: HandedOutBinding) {
+  return {
+    credentials: {
+      kubeconfig: binding.kubeconfig.reveal(),
+      server: binding.server,
+      // JSON leaves out what is undefined: without CA data in the source, none is named (contract 4).
+      certificate_authority_data: binding.certificateAuthorityData,
+      token: binding.token.reveal(),
+    },
+    metadata: {
+      expires_at: toWireTime(binding.expiresAt),
+      renew_before: toWireTime(binding.renewBefore),
+    },
+  };
+}
+
+/** As the request said them. */
+export function fromBindingParameters({ expirationSeconds }: HandedOutBinding) {
+  return { expiration_seconds: expirationSeconds };
+}
