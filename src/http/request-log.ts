@@ -16,14 +16,20 @@ export function logAbandonedRequest(log: Logger, request: FastifyRequest): void 
   log.info(namesOf(request), 'request abandoned by the client');
 }
 
+/** What the router found; nothing where the URL could not be decoded. */
+interface IdsInPath {
+  readonly instance_id?: string;
+  readonly binding_id?: string;
+}
+
 function namesOf(request: FastifyRequest) {
-  const params = request.params as { readonly instance_id?: string; readonly binding_id?: string };
+  const { instance_id: instanceId, binding_id: bindingId } = (request.params ?? {}) as IdsInPath;
   return {
     method: request.method,
     // The pattern and not the path, so that lines of one route are found together.
     route: request.routeOptions.url,
     requestIdentity: requestIdentityOf(request),
-    instanceId: params.instance_id && cleaned(params.instance_id),
-    bindingId: params.binding_id && cleaned(params.binding_id),
+    instanceId: instanceId && cleaned(instanceId),
+    bindingId: bindingId && cleaned(bindingId),
   };
 }
