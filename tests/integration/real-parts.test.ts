@@ -108,7 +108,7 @@ async function query(url: string, statement: string): Promise<readonly unknown[]
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query(statement)).rows;
+    return (await client.query<Record<string, unknown>>(statement)).rows;
   } finally {
     await client.end();
   }

@@ -9,6 +9,8 @@ export interface PostgresOfRun {
   readonly found: true;
   /** For databases.ts. */
   readonly url: string;
+  /** The server's own log; null where DATABASE_URL names the server. */
+  readonly logFile: string | null;
   /** Path of the program. */
   readonly pgDump: string;
 }

@@ -27,8 +27,9 @@ export async function until(wait: Wait): Promise<void> {
       lastFault = fault;
     }
     const reason = wait.isHopeless?.() ?? null;
-    if (reason !== null)
+    if (reason !== null) {
       throw new Error(`it cannot be any more that ${wait.what}: ${reason}`, { cause: lastFault });
+    }
     if (performance.now() > deadline) {
       throw new Error(`waited ${wait.limitMs} ms in vain until ${wait.what}`, { cause: lastFault });
     }

@@ -14,7 +14,7 @@ const additions = {
     return metadataOf.get(target)?.get(key);
   },
   getMetadata(key: unknown, target: object): unknown {
-    for (let at: object | null = target; at !== null; at = Object.getPrototypeOf(at)) {
+    for (let at: object | null = target; at !== null; at = Reflect.getPrototypeOf(at)) {
       const value = metadataOf.get(at)?.get(key);
       if (value !== undefined) return value;
     }

@@ -3,7 +3,7 @@
 import pg from 'pg';
 
 /** URL of another database on the server that `serverUrl` names. */
-export function databaseUrl(serverUrl: string, database: string): string {
+function databaseUrl(serverUrl: string, database: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${encodeURIComponent(database)}`;
   return url.href;

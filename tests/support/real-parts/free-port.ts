@@ -10,7 +10,7 @@ const HIGHEST_PORT = 29_999;
 /** Test files draw at the same time; with this many draws a machine would have to be full for all to fail. */
 const DRAWS = 50;
 
-export async function drawFreePort(): Promise<number> {
+async function drawFreePort(): Promise<number> {
   for (let draw = 0; draw < DRAWS; draw += 1) {
     const port = randomInt(LOWEST_PORT, HIGHEST_PORT + 1);
     if (await isFree(port)) return port;

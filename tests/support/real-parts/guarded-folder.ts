@@ -3,6 +3,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -62,7 +63,7 @@ export function openGuardedFolder(name: string): GuardedFolder {
 function letGoOf(guard: ChildProcess): void {
   guard.unref();
   const pipe = guard.stdin;
-  if (pipe !== null && 'unref' in pipe && typeof pipe.unref === 'function') pipe.unref();
+  if (pipe instanceof Socket) pipe.unref();
   // The pipe breaks when the guard is killed from outside; then it guards no more, which is no fault of a test.
   pipe?.on('error', () => undefined);
 }

@@ -96,7 +96,11 @@ async function initialise(place: Place): Promise<void> {
     endSignal: 'SIGKILL',
     ...ownedBy(place.owner),
   });
-  await until({ what: 'initdb has ended', limitMs: READY_LIMIT_MS, isSo: initdb.hasExited });
+  await until({
+    what: 'initdb has ended',
+    limitMs: READY_LIMIT_MS,
+    isSo: () => initdb.hasExited(),
+  });
   if (!/Success/.test(initdb.logTail())) throw new Error(`initdb failed:\n${initdb.logTail()}`);
 }
 
