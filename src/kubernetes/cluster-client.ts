@@ -62,6 +62,7 @@ export class ClusterClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #pool: Pool;
   #anonymousPool: Pool | undefined;
+  #closed: Promise<unknown> | undefined;
 
   /** Opens no connection yet. Throws an UpstreamError where TLS cannot be set up from the access. */
   constructor(access: ClusterAccess, limits: Partial<ClusterLimits> = {}) {
@@ -102,9 +103,10 @@ export class ClusterClient {
     });
   }
 
-  /** Calls in flight end as they would have; later ones fail as `cancelled`. */
+  /** Calls in flight end as they would have; later ones fail as `cancelled`. A repeat waits for the same. */
   async close(): Promise<void> {
-    await Promise.all([this.#pool.close(), this.#anonymousPool?.close()]);
+    this.#closed ??= Promise.all([this.#pool.close(), this.#anonymousPool?.close()]);
+    await this.#closed;
   }
 
   async #limited<R>(

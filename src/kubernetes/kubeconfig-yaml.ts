@@ -1,7 +1,7 @@
 // Parses the YAML of a tenant's kubeconfig within bounds, into Maps and lists. What the fields mean is left to
 // readKubeconfig.
 
-import { isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
+import { type Document, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
 
 /** A Map from field to value where the text has a map, so that no field name is special to the language. */
 export type KubeconfigMap = ReadonlyMap<unknown, unknown>;
@@ -31,47 +31,55 @@ export function parseKubeconfigYaml(text: string): KubeconfigMap {
 
 function parseWithinBounds(text: string): unknown {
   const lineCounter = new LineCounter();
+  const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
+  // The library's own check for duplicate keys compares each key with all before it.
+  const options = {
+    lineCounter,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  } as const;
+  const [document, second] = withinNeeds(() => parseAllDocuments(text, options));
+  if (document === undefined) throw new KubeconfigFormError('is empty');
+  if (second !== undefined) throw new KubeconfigFormError('has more than one YAML document');
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    throw new KubeconfigFormError(`is not valid YAML at line ${lineAt(fault.pos[0])}`);
+  }
+  const duplicate = withinNeeds(() => findDuplicateKey(document));
+  if (duplicate !== undefined) {
+    throw new KubeconfigFormError(`has a key twice in one map, at line ${lineAt(duplicate)}`);
+  }
+  return withinNeeds(
+    () => document.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES }) as unknown,
+  );
+}
+
+/** Too many aliases, an alias of nothing, or nesting deeper than the stack; the library's own words quote the text. */
+function withinNeeds<T>(act: () => T): T {
   try {
-    // The library's own check for duplicate keys compares each key with all before it.
-    const [document, second] = parseAllDocuments(text, {
-      lineCounter,
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-    });
-    if (document === undefined) throw new KubeconfigFormError('is empty');
-    if (second !== undefined) throw new KubeconfigFormError('has more than one YAML document');
-    const [fault] = document.errors;
-    if (fault !== undefined) {
-      throw new KubeconfigFormError(
-        `is not valid YAML at line ${lineCounter.linePos(fault.pos[0]).line}`,
-      );
-    }
-    refuseDuplicateKeys(document, lineCounter);
-    return document.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
-  } catch (error) {
-    if (error instanceof KubeconfigFormError) throw error;
-    // Too many aliases, an alias of nothing, or nesting deeper than the parser's stack.
-    throw new KubeconfigFormError('has YAML aliases or nesting beyond what a kubeconfig needs', {
-      cause: error,
-    });
+    return act();
+  } catch {
+    throw new KubeconfigFormError('has YAML aliases or nesting that no kubeconfig needs');
   }
 }
 
-function refuseDuplicateKeys(document: Parameters<typeof visit>[0], lines: LineCounter): void {
+/** Its offset in the text. */
+function findDuplicateKey(document: Document.Parsed): number | undefined {
+  let found: number | undefined;
   visit(document, {
     Map(_, map) {
       const seen = new Set<unknown>();
       for (const { key } of map.items) {
         const name: unknown = isScalar(key) ? key.value : key;
         if (seen.has(name)) {
-          const offset = isScalar(key) ? (key.range?.[0] ?? 0) : 0;
-          throw new KubeconfigFormError(
-            `has a key twice in one map, at line ${lines.linePos(offset).line}`,
-          );
+          found = (isScalar(key) ? key.range?.[0] : undefined) ?? 0;
+          return visit.BREAK;
         }
         seen.add(name);
       }
+      return undefined;
     },
   });
+  return found;
 }
