@@ -25,50 +25,44 @@ export async function runOperation(
   operationId: string,
   stopping: AbortSignal,
 ): Promise<void> {
-  let goesOn = true;
-  while (goesOn && !stopping.aborted) {
-    const now = broker.clock();
-    const claimed = await claimOperation(broker.db, {
-      id: operationId,
-      replicaId: broker.replicaId,
-      now,
-      leasedUntil: addMs(now, LEASE_MS),
-    });
-    goesOn = claimed !== undefined && (await runNextStep(broker, claimed, { now, stopping }));
+  const now = broker.clock();
+  let claimed = await claimOperation(broker.db, {
+    id: operationId,
+    replicaId: broker.replicaId,
+    now,
+    leasedUntil: addMs(now, LEASE_MS),
+  });
+  while (claimed !== undefined && !stopping.aborted) {
+    claimed = await runNextStep(broker, claimed, stopping);
   }
 }
 
-interface Turn {
-  readonly now: Date;
-  readonly stopping: AbortSignal;
-}
-
-/** @returns whether the operation can go on at once */
+/** @returns the operation as it goes on at once, under the same claim; undefined when it does not */
 async function runNextStep(
   broker: Broker,
   claimed: ClaimedOperation,
-  { now, stopping }: Turn,
-): Promise<boolean> {
+  stopping: AbortSignal,
+): Promise<ClaimedOperation | undefined> {
   const { operation } = claimed;
+  const now = broker.clock();
   if (operation.deadline <= now) {
     const description = `Given up at the deadline. ${operation.description}`;
-    return await settleFailure(broker, claimed, { verdict: 'abandon', description });
+    await settleFailure(broker, claimed, { verdict: 'abandon', description });
+    return undefined;
   }
   try {
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(STEP_TIMEOUT_MS)]);
     const { step, next, context } = await prepare(broker, claimed);
     const outcome = await step.run({ ...context, now, signal });
-    return await settleOutcome(broker, claimed, {
-      outcome,
-      next,
-      leasedUntil: addMs(now, LEASE_MS),
-    });
+    const leasedUntil = addMs(broker.clock(), LEASE_MS);
+    return await settleOutcome(broker, claimed, { outcome, next, leasedUntil });
   } catch (error) {
     broker.log.warn(
       { err: error, operationId: operation.id, step: operation.step },
       'a step failed',
     );
-    return await settleFailure(broker, claimed, stepFailure(error));
+    await settleFailure(broker, claimed, stepFailure(error));
+    return undefined;
   }
 }
 

@@ -30,17 +30,18 @@ export interface StepResult {
   readonly leasedUntil: Date;
 }
 
-/** @returns whether the operation can go on at once */
+/** @returns the operation as it goes on at once, under the same claim; undefined when it does not */
 export async function settleOutcome(
   broker: Broker,
   claimed: ClaimedOperation,
   { outcome, next, leasedUntil }: StepResult,
-): Promise<boolean> {
+): Promise<ClaimedOperation | undefined> {
   const { operation, claim } = claimed;
   const at = broker.clock();
   if (outcome.outcome === 'wait') {
     const { delayMs, description } = outcome;
-    return await postpone(broker, claimed, { delayMs, description, attempt: 0 });
+    await postpone(broker, claimed, { delayMs, description, attempt: 0 });
+    return undefined;
   }
   const settled = await inTransaction(broker.db, async (tx) => {
     const holds =
@@ -61,7 +62,9 @@ export async function settleOutcome(
   if (settled && next === undefined) {
     operationSucceeded(broker.log, factsOf(operation));
   }
-  return settled && next !== undefined;
+  return settled && next !== undefined
+    ? { claim, operation: { ...operation, step: next.name, attempt: 0 } }
+    : undefined;
 }
 
 async function endAsSucceeded(
@@ -93,24 +96,24 @@ async function forgetInstance(tx: OpenTransaction, instanceKey: string, at: Date
   await markInstanceDeleted(tx, instanceKey, { at });
 }
 
-/** @returns false: whatever follows, it does not follow at once */
+/** Whatever follows, it does not follow at once. */
 export async function settleFailure(
   broker: Broker,
   claimed: ClaimedOperation,
   { verdict, description, retryAfterSeconds }: StepFailure,
-): Promise<boolean> {
+): Promise<void> {
   const { operation, claim } = claimed;
   if (verdict === 'repeat') {
     const attempt = operation.attempt + 1;
     const wantedMs = Math.min(FIRST_DELAY_MS * 2 ** operation.attempt, LONGEST_DELAY_MS);
     const delayMs = Math.max(wantedMs, (retryAfterSeconds ?? 0) * 1000);
-    return await postpone(broker, claimed, { delayMs, description, attempt });
+    await postpone(broker, claimed, { delayMs, description, attempt });
+    return;
   }
   const at = broker.clock();
   if (await endOperation(broker.db, { claim, state: 'failed', description, at })) {
     operationFailed(broker.log, { ...factsOf(operation), cause: description });
   }
-  return false;
 }
 
 interface Postponement {
@@ -123,7 +126,7 @@ async function postpone(
   broker: Broker,
   { operation, claim }: ClaimedOperation,
   { delayMs, description, attempt }: Postponement,
-): Promise<false> {
+): Promise<void> {
   const wanted = addMs(broker.clock(), delayMs);
   const nextRunAt = wanted < operation.deadline ? wanted : operation.deadline;
   await inTransaction(broker.db, async (tx) => {
@@ -132,7 +135,6 @@ async function postpone(
     }
   });
   operationPostponed(broker.log, { ...factsOf(operation), cause: description, nextRunAt });
-  return false;
 }
 
 function factsOf({ id, instanceKey, type }: Operation) {

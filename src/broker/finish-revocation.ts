@@ -120,9 +120,8 @@ function causeOf(error: unknown): string {
   if (error instanceof UpstreamError) {
     return `${error.system}: ${error.reason}: ${error.action}`;
   }
-  return error instanceof BrokerError
-    ? error.code
-    : error instanceof Error
-      ? error.name
-      : 'unknown';
+  if (error instanceof BrokerError) {
+    return error.code;
+  }
+  return error instanceof Error ? error.name : 'unknown';
 }

@@ -1,0 +1,35 @@
+// `migrate`: brings the schema up to date and ends. `serve` does the same at its start; this is for those who want it
+// done before, under another database user.
+import { createLogger } from '../../observability/logger.ts';
+import { migrate } from '../../storage/migrate.ts';
+import { configured } from '../configured.ts';
+import { openDatabase } from '../open-database.ts';
+
+const EXIT_DONE = 0;
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+export async function migrateCommand(): Promise<number> {
+  const settings = configured();
+  if (settings === undefined) {
+    return EXIT_USAGE;
+  }
+  const { config } = settings;
+  const log = createLogger({ level: config.logLevel, format: config.logFormat ?? 'pretty' });
+  const db = openDatabase(config, log);
+  try {
+    const applied = await migrate(db);
+    const done = applied.length === 0 ? 'The schema is current.' : `Applied: ${applied.join(', ')}`;
+    process.stdout.write(`${done}\n`);
+    return EXIT_DONE;
+  } catch (error) {
+    process.stderr.write(`The schema could not be migrated: ${messageOf(error)}\n`);
+    return EXIT_FAILED;
+  } finally {
+    await db.destroy();
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown error';
+}

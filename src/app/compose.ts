@@ -1,0 +1,123 @@
+// Builds every object once, from the configuration and from what differs between a process and a test: clock,
+// randomness, log. Nothing is started here.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runOperation } from '../background/operation-runner.ts';
+import { readReadiness } from '../background/status.ts';
+import type { Broker, Draw } from '../broker/broker.ts';
+import { ParameterRules } from '../broker/parameter-rules.ts';
+import { RuntimeClusters } from '../broker/runtime-clusters.ts';
+import type { Config, ListenAddress } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Authenticator } from '../http/auth/authenticator.ts';
+import { basicAuthenticator } from '../http/auth/basic.ts';
+import { noAuthenticator } from '../http/auth/none.ts';
+import { createOperatorServer, createPublicServer } from '../http/server.ts';
+import { OpenClusters } from '../kubernetes/open-clusters.ts';
+import { createLogger, type Logger } from '../observability/logger.ts';
+import { ProvisionersByPlan } from '../provisioners/by-plan.ts';
+import { ownClusterProvisioner } from '../provisioners/own-cluster/own-cluster.ts';
+import { createJobEngine } from '../storage/job-engine.ts';
+import { Sealer } from '../storage/sealing.ts';
+import { drawKey, randomDraw } from './draw.ts';
+import { openDatabase } from './open-database.ts';
+import { StartupState } from './startup-state.ts';
+
+/** What a test may hand in instead of the process's own. */
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly draw: Draw;
+  readonly log: Logger;
+}
+
+export interface Composition {
+  readonly broker: Broker;
+  readonly publicServer: ReturnType<typeof createPublicServer>;
+  readonly operatorServer: ReturnType<typeof createOperatorServer>;
+  readonly listen: { readonly public: ListenAddress; readonly operator: ListenAddress };
+  readonly openClusters: OpenClusters;
+  readonly state: StartupState;
+  /** Aborted when background work is to stop. */
+  readonly stopping: AbortController;
+  readonly drawKey: () => Buffer;
+}
+
+/** An issue stops at the create limit and is undone within five more seconds (contract 4, "Limits of time"). */
+const UNDO_TIMEOUT_MS = 5_000;
+const DELETE_TIMEOUT_MS = 15_000;
+
+/** Steps stop at their next call once they are told to; the longest call of a cluster client ends within this. */
+const STOP_TIMEOUT_MS = 15_000;
+
+export function compose(config: Config, given: Partial<Surroundings> = {}): Composition {
+  const log = given.log ?? processLogger(config);
+  const clock = given.clock ?? (() => new Date());
+  const db = openDatabase(config, log);
+  const sealer = new Sealer(config.sealingKeys);
+  const openClusters = new OpenClusters();
+  const provisioners = new ProvisionersByPlan(config.plans, [ownClusterProvisioner(openClusters)]);
+  const state = new StartupState();
+  const stopping = new AbortController();
+  const draw = given.draw ?? randomDraw;
+  const broker: Broker = {
+    db,
+    sealer,
+    jobs: createJobEngine({
+      url: config.databaseUrl,
+      clock,
+      stopTimeoutMs: STOP_TIMEOUT_MS,
+      log,
+    }),
+    provisioners,
+    clusters: new RuntimeClusters({ db, sealer, provisioners, openClusters }),
+    parameterRules: new ParameterRules(),
+    marker: () => state.marker(),
+    replicaId: draw.uuid(),
+    limits: {
+      createTimeoutMs: config.createTimeoutSeconds * 1000,
+      undoTimeoutMs: UNDO_TIMEOUT_MS,
+      deleteTimeoutMs: DELETE_TIMEOUT_MS,
+    },
+    clock,
+    draw,
+    sleep: (delayMs, signal) => sleep(delayMs, undefined, { signal }),
+    log,
+  };
+  broker.jobs.onWake((operationId) => runOperation(broker, operationId, stopping.signal));
+  return {
+    broker,
+    ...servers(config, broker, state),
+    listen: { public: config.publicListen, operator: config.operatorListen },
+    openClusters,
+    state,
+    stopping,
+    drawKey,
+  };
+}
+
+function servers(config: Config, broker: Broker, state: StartupState) {
+  const isServing = () => state.isServing();
+  return {
+    publicServer: createPublicServer({
+      broker,
+      authenticator: authenticatorOf(config),
+      log: broker.log,
+      defaultRegion: config.defaultRegion,
+      isServing,
+    }),
+    operatorServer: createOperatorServer({
+      log: broker.log,
+      readiness: () => readReadiness(broker, isServing),
+    }),
+  };
+}
+
+function authenticatorOf({ platformAuth }: Config): Authenticator {
+  return platformAuth.kind === 'none'
+    ? noAuthenticator()
+    : basicAuthenticator(platformAuth.username, platformAuth.password);
+}
+
+function processLogger({ logLevel, logFormat }: Config): Logger {
+  const format = logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json');
+  return createLogger({ level: logLevel, format });
+}

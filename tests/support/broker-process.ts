@@ -1,0 +1,99 @@
+// The broker as its own process, started as `npm start` does it, for tests of what a process does: start, signals,
+// exit statuses, kill -9. Its output goes to the leak record.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { brokerSettings } from './broker-settings.ts';
+import { recordOutput } from './leak-record.ts';
+import { Platform } from './platform.ts';
+import { until } from './until.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url));
+
+/** Loading the sources takes one to two seconds on a busy machine. */
+const START_LIMIT_MS = 30_000;
+
+export interface BrokerProcess {
+  readonly platform: Platform;
+  readonly publicUrl: string;
+  readonly operatorUrl: string;
+  /** Standard output so far. */
+  output(): string;
+  /** Sends the signal and waits for the end. */
+  end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number | null>;
+}
+
+export interface BrokerProcessOptions {
+  readonly databaseUrl: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Returns once the database was reached and requests are served. */
+export async function startBrokerProcess(options: BrokerProcessOptions): Promise<BrokerProcess> {
+  const settings = brokerSettings(options.databaseUrl, options.env);
+  const run = runMain([], settings.env);
+  await until({
+    what: 'the broker serves',
+    limitMs: START_LIMIT_MS,
+    isSo: () => run.output().includes('"msg":"ready"'),
+    isHopeless: () => (run.child.exitCode === null ? null : `it has ended: ${run.output()}`),
+  });
+  const publicUrl = listeningUrl(run.output(), 'public');
+  return {
+    platform: new Platform({ ...settings, url: publicUrl }),
+    publicUrl,
+    operatorUrl: listeningUrl(run.output(), 'operator'),
+    output: run.output,
+    async end(signal) {
+      const exit = run.ended();
+      run.child.kill(signal);
+      return await exit;
+    },
+  };
+}
+
+export interface MainRun {
+  readonly child: ChildProcess;
+  /** Standard output and standard error, as they came. */
+  output(): string;
+  /** Waits for the end. @returns the exit status; null after a signal */
+  ended(): Promise<number | null>;
+}
+
+/** Runs the server binary with exactly this environment. */
+export function runMain(args: readonly string[], env: Readonly<Record<string, string>>): MainRun {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
+  }
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const closed = once(child, 'close').then(() => {
+    process.off('exit', kill);
+    recordOutput('broker output', chunks.join(''));
+    return child.exitCode;
+  });
+  return { child, output: () => chunks.join(''), ended: () => closed };
+}
+
+interface ListeningLine {
+  readonly msg: string;
+  readonly surface: string;
+  readonly url: string;
+}
+
+function listeningUrl(output: string, surface: string): string {
+  const lines = output.split('\n').filter((line) => line.includes('"listening"'));
+  const found = lines
+    .map((line) => JSON.parse(line) as ListeningLine)
+    .find((line) => line.msg === 'listening' && line.surface === surface);
+  if (found === undefined) {
+    throw new Error(`no line tells where the ${surface} listener is: ${output}`);
+  }
+  return found.url;
+}

@@ -1,0 +1,35 @@
+// The environment of a broker under test: every secret drawn anew and given to the leak record, every port free.
+
+import { randomBytes } from 'node:crypto';
+import { recordSecret } from './leak-record.ts';
+
+export interface BrokerSettings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly username: string;
+  readonly password: string;
+}
+
+export function brokerSettings(
+  databaseUrl: string,
+  changes: Readonly<Record<string, string>> = {},
+): BrokerSettings {
+  const password = randomBytes(18).toString('base64url');
+  const key = randomBytes(32).toString('base64');
+  recordSecret('password of the platform', password);
+  recordSecret('sealing key', key);
+  const username = 'broker';
+  return {
+    username,
+    password,
+    env: {
+      RUNTIME_BROKER_LISTEN: '127.0.0.1:0',
+      RUNTIME_BROKER_OPERATOR_LISTEN: '127.0.0.1:0',
+      DATABASE_URL: databaseUrl,
+      RUNTIME_BROKER_PASSWORD: password,
+      RUNTIME_BROKER_SEALING_KEYS: `first:${key}`,
+      RUNTIME_BROKER_LOG_LEVEL: 'debug',
+      RUNTIME_BROKER_LOG_FORMAT: 'json',
+      ...changes,
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// A broker inside the test's own process: composed as `serve` does it, with real listeners on free ports, and with a
+// clock that the test may own. Its log goes to the leak record.
+
+import { compose, type Composition, type Surroundings } from '../../src/app/compose.ts';
+import { type RunningBroker, start } from '../../src/app/lifecycle.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { brokerSettings } from './broker-settings.ts';
+import { recordOutput } from './leak-record.ts';
+import { Platform } from './platform.ts';
+
+export interface TestBroker extends Pick<RunningBroker, 'publicUrl' | 'operatorUrl' | 'serving'> {
+  readonly platform: Platform;
+  readonly composition: Composition;
+  /** Lines so far, parsed. */
+  log(): readonly Readonly<Record<string, unknown>>[];
+  stop(): Promise<void>;
+}
+
+export interface TestBrokerOptions {
+  readonly databaseUrl: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text of the file that RUNTIME_BROKER_CONFIG names. */
+  readonly configFile?: string;
+  readonly given?: Partial<Surroundings>;
+}
+
+/** Returns once the listeners are open; `serving` tells when the database was reached. */
+export async function openBroker(options: TestBrokerOptions): Promise<TestBroker> {
+  const file = options.configFile === undefined ? {} : { RUNTIME_BROKER_CONFIG: 'config.yaml' };
+  const settings = brokerSettings(options.databaseUrl, { ...file, ...options.env });
+  const read = readConfig(settings.env, () => options.configFile ?? '');
+  if (!read.ok) {
+    throw new Error(`the test's configuration is wrong: ${JSON.stringify(read.faults)}`);
+  }
+  const lines: string[] = [];
+  const log = createLogger(
+    { level: 'debug', format: 'json' },
+    { write: (line) => void lines.push(line) },
+  );
+  const composition = compose(read.config, { log, ...options.given });
+  const running = await start(composition);
+  return {
+    ...running,
+    composition,
+    platform: new Platform({ ...settings, url: running.publicUrl }),
+    log: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
+    async stop() {
+      await running.stop();
+      recordOutput('broker log', lines.join(''));
+    },
+  };
+}
+
+/** As openBroker, and serving. */
+export async function startBroker(options: TestBrokerOptions): Promise<TestBroker> {
+  const broker = await openBroker(options);
+  await broker.serving;
+  return broker;
+}
