@@ -4,6 +4,7 @@
 import type { TestProject } from 'vitest/node';
 import type { ClusterOfRun, PartsOfRun, PostgresOfRun } from './provided.ts';
 import { type FoundParts, findParts, type Missing, thisMachine } from './real-parts/find.ts';
+import { ask } from './real-parts/databases.ts';
 import { describeParts, refusalOf } from './real-parts/describe-parts.ts';
 import { openGuardedFolder } from './real-parts/guarded-folder.ts';
 import { startKubeApiserver } from './real-parts/kube-apiserver.ts';
@@ -11,7 +12,11 @@ import { startPostgres } from './real-parts/postgres.ts';
 
 type Stop = () => Promise<void>;
 
-export async function setup(project: TestProject): Promise<Stop> {
+/** May be named by several projects of the configuration: the first that runs starts, the others find what it provided. */
+export async function setup(project: TestProject): Promise<Stop | undefined> {
+  // On the root project, so that every project is handed the same.
+  const root = project.vitest.getRootProject();
+  if ('parts' in root.getProvidedContext()) return undefined;
   const env = process.env;
   const found = findParts(thisMachine(env));
   for (const line of await describeParts(found, env)) console.log(line);
@@ -34,8 +39,6 @@ export async function setup(project: TestProject): Promise<Stop> {
       postgresBinaries: found.postgresBinaries,
       clusterBinaries: clusterBinaries(found),
     };
-    // On the root project, so that the leak search in a project of its own is handed the same.
-    const root = project.vitest.getRootProject();
     root.provide('parts', parts);
     root.provide('leakRecordFolder', record.path);
   } catch (fault) {
@@ -52,12 +55,23 @@ async function startPostgresOfRun(
   if (!found.pgDump.found) return found.pgDump;
   const pgDump = found.pgDump.path;
   if (found.postgresServer.found) {
+    await mustAnswer(found.postgresServer.url);
     return { found: true, url: found.postgresServer.url, logFile: null, pgDump };
   }
   if (!found.postgresBinaries.found) return found.postgresBinaries;
   const postgres = await startPostgres(found.postgresBinaries.path);
   stops.push(() => postgres.stop());
   return { found: true, url: postgres.url, logFile: postgres.logFile, pgDump };
+}
+
+async function mustAnswer(url: string): Promise<void> {
+  try {
+    await ask(url);
+  } catch (cause) {
+    throw new Error('DATABASE_URL is set, but the PostgreSQL that it names does not answer', {
+      cause,
+    });
+  }
 }
 
 async function startClusterOfRun(

@@ -28,10 +28,17 @@ export async function dropDatabase(serverUrl: string, name: string): Promise<voi
   await run(serverUrl, `drop database if exists ${quoted(name)} with (force)`);
 }
 
+/** Throws when the server does not answer a query. */
+export async function ask(serverUrl: string): Promise<void> {
+  await run(serverUrl, 'select 1');
+}
+
 async function run(serverUrl: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
+  // A connection that breaks is reported twice: to the call, which throws, and by this event, which would end the process.
+  client.on('error', () => undefined);
   try {
+    await client.connect();
     await client.query(statement);
   } finally {
     await client.end();

@@ -4,8 +4,8 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { until } from '../until.ts';
+import { ask } from './databases.ts';
 import { onFreePort } from './free-port.ts';
 import { type GuardedFolder, openGuardedFolder } from './guarded-folder.ts';
 import { type ProcessOwner, type StartedProcess, startProcess } from './started-process.ts';
@@ -132,22 +132,12 @@ async function untilAnswers(server: StartedProcess, url: string): Promise<void> 
   await until({
     what: 'PostgreSQL answers',
     limitMs: READY_LIMIT_MS,
-    isSo: () => answers(url),
+    isSo: async () => {
+      await ask(url);
+      return true;
+    },
     isHopeless: () => (server.hasExited() ? `it has ended:\n${server.logTail()}` : null),
   });
-}
-
-async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url });
-  // A connection that breaks while the server starts is reported twice, here and by the call.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return true;
-  } finally {
-    await client.end();
-  }
 }
 
 function ownedBy(owner: ProcessOwner | undefined): { readonly owner?: ProcessOwner } {
