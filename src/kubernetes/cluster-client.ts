@@ -151,7 +151,7 @@ export class ClusterClient {
 
   #poolWithoutCredential(): Pool {
     // A bearer token lies in the headers of each request; a client certificate would speak for the whole connection.
-    if (this.access.credential.kind === 'token') return this.#pool;
+    if (this.access.credential.kind === 'token' || this.#closed !== undefined) return this.#pool;
     this.#anonymousPool ??= this.#openPool(secureContextOf(this.access, { anonymous: true }));
     return this.#anonymousPool;
   }
