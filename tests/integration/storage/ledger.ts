@@ -4,11 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { OperationState, OperationType } from '../../../src/domain/operation.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import {
-  announceGrant,
-  type NewBinding,
-  type NewGrant,
-} from '../../../src/storage/bindings.ts';
+import { announceGrant, type NewBinding, type NewGrant } from '../../../src/storage/bindings.ts';
 import { type Db, inTransaction } from '../../../src/storage/database.ts';
 import { recordOutcome } from '../../../src/storage/grants.ts';
 import { insertInstance, type NewInstance } from '../../../src/storage/instances.ts';
@@ -152,10 +148,7 @@ export function newGrant(overrides: Partial<NewGrant> = {}): NewGrant {
   };
 }
 
-export function newBinding(
-  instanceKey: string,
-  overrides: Partial<NewBinding> = {},
-): NewBinding {
+export function newBinding(instanceKey: string, overrides: Partial<NewBinding> = {}): NewBinding {
   return {
     instanceKey,
     id: randomUUID(),
