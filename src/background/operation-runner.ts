@@ -90,6 +90,6 @@ async function prepare(broker: Broker, { operation }: ClaimedOperation): Promise
   if (step === undefined) {
     throw new Error(`an operation of type ${operation.type} has no steps for plan ${plan.name}`);
   }
-  const runtime = await broker.clusters.runtimeOf(found.instance);
+  const runtime = broker.clusters.runtimeOf(found.instance);
   return { step, next: steps[at + 1], context: { runtime, plan, operation } };
 }

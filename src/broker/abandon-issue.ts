@@ -1,6 +1,7 @@
 // Undoes an issue that failed. First one committed, guarded write says so, which fences its writer, frees the slot and
 // makes the reconciler responsible; only then is the cluster touched. If the undo fails, the grant stays as it is.
 import type { Instance } from '../domain/instance.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { bindingEnded } from '../observability/events.ts';
 import { inTransaction } from '../storage/database.ts';
 import { endGrant, markRevoking } from '../storage/grants.ts';
@@ -11,8 +12,8 @@ export interface AbandonedIssue {
   readonly instance: Instance;
   readonly bindingId: string;
   readonly grant: { readonly id: string; readonly name: string };
-  /** Whether a call that makes something may have left for the cluster. */
-  readonly reached: boolean;
+  /** The client that was to make it; undefined when none was opened, so that no call can have made anything. */
+  readonly client: ClusterClient | undefined;
 }
 
 /**
@@ -20,15 +21,15 @@ export interface AbandonedIssue {
  * @throws UpstreamError of the database when the order to undo cannot be committed; nothing was touched then
  */
 export async function abandonIssue(broker: Broker, issue: AbandonedIssue): Promise<void> {
-  const { instance, grant, reached } = issue;
-  if (!reached) {
+  const { instance, grant, client } = issue;
+  if (client === undefined) {
     await endUnmade(broker, issue);
     return;
   }
   await markRevoking(broker.db, { grantId: grant.id, at: broker.clock() });
   try {
     const signal = AbortSignal.timeout(broker.limits.undoTimeoutMs);
-    await finishRevocation(broker, { instance, grantId: grant.id, signal });
+    await finishRevocation(broker, { instance, grantId: grant.id, signal, writersClient: client });
   } catch (error) {
     broker.log.warn({ err: error, grant: grant.name }, 'a failed issue could not be undone yet');
   }

@@ -118,7 +118,7 @@ async function isSameRequest(
   ) {
     return false;
   }
-  const { access } = await broker.clusters.runtimeOf(instance);
+  const access = await broker.clusters.runtimeOf(instance).sealedAccess();
   return access === undefined || admitted.access === undefined
     ? access === admitted.access
     : sameAccess(access, admitted.access);

@@ -4,6 +4,7 @@ import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { addSeconds } from '../domain/clock.ts';
 import type { Secret } from '../domain/secret.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { verifyMarkOf } from '../kubernetes/grant-mark.ts';
 import { type Revocation, type RevocationTarget, revokeGrant } from '../kubernetes/revoke-grant.ts';
 import {
@@ -25,6 +26,11 @@ export interface RevocationOrder {
   readonly instance: Instance;
   readonly grantId: string;
   readonly signal: AbortSignal;
+  /**
+   * Of the writer that undoes its own issue: it goes to the cluster even if the grant has ended meanwhile, since
+   * whoever ended it may have looked before the writer's calls arrived, and needs no access that may be erased by now.
+   */
+  readonly writersClient?: ClusterClient;
 }
 
 /** First delay of the next try; later ones double, up to the longest. The reconciler goes by them. */
@@ -37,7 +43,7 @@ const LONGEST_DELAY_SECONDS = 15 * 60;
  */
 export async function finishRevocation(broker: Broker, order: RevocationOrder): Promise<void> {
   const grant = await readGrantForRevocation(broker.db, order.grantId);
-  if (grant === undefined || grant.endedAt !== undefined) {
+  if (grant === undefined || (grant.endedAt !== undefined && order.writersClient === undefined)) {
     return;
   }
   const facts = { instanceId: order.instance.id, bindingId: grant.bindingId, grant: grant.name };
@@ -58,10 +64,10 @@ export async function finishRevocation(broker: Broker, order: RevocationOrder): 
 
 async function revokeOnCluster(
   broker: Broker,
-  { instance, signal }: RevocationOrder,
+  { instance, signal, writersClient }: RevocationOrder,
   grant: GrantToRevoke,
 ): Promise<Revocation> {
-  const client = await broker.clusters.open(instance, signal);
+  const client = writersClient ?? (await broker.clusters.open(instance, signal));
   const token = openToken(broker, grant);
   const target: RevocationTarget = {
     name: grant.name,

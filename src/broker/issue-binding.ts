@@ -3,8 +3,13 @@
 import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
+import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { makeMark } from '../kubernetes/grant-mark.ts';
-import { type IssuedGrant, issueGrant } from '../kubernetes/token-request-issuer.ts';
+import {
+  type GrantOrder,
+  type IssuedGrant,
+  issueGrant,
+} from '../kubernetes/token-request-issuer.ts';
 import { bindingIssued, lateWriterFenced } from '../observability/events.ts';
 import { recordOutcome, tokenPlace } from '../storage/grants.ts';
 import { abandonIssue } from './abandon-issue.ts';
@@ -21,8 +26,12 @@ export interface IssueOrder {
   readonly signal: AbortSignal;
 }
 
+/**
+ * @throws BrokerError for what the cluster did, `create-limit-passed`, or `concurrent-operation` when the grant was
+ *   ordered to end meanwhile; UpstreamError when the outcome could not be stored
+ */
 export async function issueBinding(broker: Broker, order: IssueOrder): Promise<HandedOutBinding> {
-  const issued = await issueOrUndo(broker, order);
+  const { client, issued } = await makeOrUndo(broker, order);
   const { request, instance, grant } = order;
   // Should this write fail, or its outcome be unknown, the cluster is not touched: the row as it is found later
   // decides, and undoing first could leave a live row with a dead credential (design 5).
@@ -36,7 +45,7 @@ export async function issueBinding(broker: Broker, order: IssueOrder): Promise<H
   const facts = { instanceId: instance.id, bindingId: request.bindingId, grant: grant.name };
   if (!stored) {
     lateWriterFenced(broker.log, facts);
-    await abandonIssue(broker, { instance, bindingId: request.bindingId, grant, reached: true });
+    await abandonIssue(broker, { instance, bindingId: request.bindingId, grant, client });
     throw new BrokerError(CONCURRENT_OPERATION);
   }
   bindingIssued(broker.log, {
@@ -55,28 +64,36 @@ export async function issueBinding(broker: Broker, order: IssueOrder): Promise<H
   });
 }
 
-async function issueOrUndo(broker: Broker, order: IssueOrder): Promise<IssuedGrant> {
+interface Made {
+  readonly client: ClusterClient;
+  readonly issued: IssuedGrant;
+}
+
+async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
   const { request, instance, grant, signal } = order;
-  let reached = false;
+  let client: ClusterClient | undefined;
   try {
-    const client = await broker.clusters.open(instance, signal);
-    reached = true;
-    const marker = broker.marker();
-    return await issueGrant(client, {
-      name: grant.name,
-      namespace: grant.namespace,
-      mark: makeMark(marker, { name: grant.name, issuedAt: grant.intendedAt }),
-      installation: marker.installation,
-      bindingId: request.bindingId,
-      instanceId: request.instanceId,
-      expirationSeconds: grant.expirationSeconds,
-      signal,
-    });
+    client = await broker.clusters.open(instance, signal);
+    return { client, issued: await issueGrant(client, grantOrder(broker, order)) };
   } catch (error) {
     broker.clusters.noticeFailure(instance, error);
-    await abandonIssue(broker, { instance, bindingId: request.bindingId, grant, reached });
+    await abandonIssue(broker, { instance, bindingId: request.bindingId, grant, client });
     throw stoppedByLimit(error, signal) ? limitPassed(error) : whatToTell(error);
   }
+}
+
+function grantOrder(broker: Broker, { request, grant, signal }: IssueOrder): GrantOrder {
+  const marker = broker.marker();
+  return {
+    name: grant.name,
+    namespace: grant.namespace,
+    mark: makeMark(marker, { name: grant.name, issuedAt: grant.intendedAt }),
+    installation: marker.installation,
+    bindingId: request.bindingId,
+    instanceId: request.instanceId,
+    expirationSeconds: grant.expirationSeconds,
+    signal,
+  };
 }
 
 function stoppedByLimit(error: unknown, limit: AbortSignal): boolean {

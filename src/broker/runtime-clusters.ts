@@ -28,15 +28,17 @@ export class RuntimeClusters {
     this.#parts = parts;
   }
 
-  /** The instance with its admin access opened; a damaged or moved one, or a lost key, throws SealingError. */
-  async runtimeOf(instance: Instance): Promise<Runtime> {
+  runtimeOf(instance: Instance): Runtime {
     const { db, sealer } = this.#parts;
-    const sealed = await readSealedAccess(db, instance.key);
-    const access =
-      sealed === undefined
-        ? undefined
-        : parseAccess(sealer.open(sealed, accessPlace(instance.key)).reveal());
-    return { instance, access };
+    return {
+      instance,
+      sealedAccess: async () => {
+        const sealed = await readSealedAccess(db, instance.key);
+        return sealed === undefined
+          ? undefined
+          : parseAccess(sealer.open(sealed, accessPlace(instance.key)).reveal());
+      },
+    };
   }
 
   /**
@@ -45,7 +47,7 @@ export class RuntimeClusters {
    */
   async open(instance: Instance, signal?: AbortSignal): Promise<ClusterClient> {
     const { provisioners, openClusters } = this.#parts;
-    const runtime = await this.runtimeOf(instance);
+    const runtime = this.runtimeOf(instance);
     const access = await provisioners.provisionerOf(instance.planId).adminAccess(runtime);
     const client = openClusters.clientFor(instance.key, access);
     if (!this.#identified.has(client)) {

@@ -19,7 +19,7 @@ export const ASYNC_REQUIRED: Refusal = {
 export const CONCURRENT_OPERATION: Refusal = {
   code: 'concurrent-operation',
   description:
-    'Another operation for this service instance is in progress and must finish before this one can be served.',
+    'The Service Broker does not support concurrent requests that mutate the same resource.',
 };
 
 export const INSTANCE_NOT_FOUND: Refusal = {

@@ -66,7 +66,8 @@ describe('an event', () => {
     const binding = { instanceId: 'i-1', bindingId: 'b-1', grant: 'kyma-binding-b-1-0000000000' };
     const at = new Date('2030-01-01T00:00:00Z');
     const log = logTo(lines);
-    bindingIssued(log, { ...binding, expiresAt: at, durationMs: 12 });
+    const issued = { createdBy: 'ci', tokenId: 'jti-1', expiresAt: at, durationMs: 12 };
+    bindingIssued(log, { ...binding, ...issued });
     revocationPostponed(log, { ...binding, cause: 'unreachable', tries: 2, nextTryAt: at });
 
     expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([

@@ -6,10 +6,13 @@ import type { Operation } from '../domain/operation.ts';
 import type { Plan, ProvisionerName } from '../domain/plan.ts';
 import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
 
-/** An instance with the admin access that was sealed for it, opened; undefined where none is kept. */
 export interface Runtime {
   readonly instance: Instance;
-  readonly access: ClusterAccess | undefined;
+  /**
+   * The admin access that was sealed for the instance; undefined where none is kept. Opened on demand, so that what
+   * needs none goes on when it cannot be opened: then this throws SealingError.
+   */
+  readonly sealedAccess: () => Promise<ClusterAccess | undefined>;
 }
 
 export interface StepContext {

@@ -9,7 +9,7 @@ export function checkRights({ clientOf }: ClusterOfRuntime): Step {
   return {
     name: 'check-rights',
     run: async ({ runtime, plan, signal }) => {
-      const missing = await missingRights(clientOf(runtime), {
+      const missing = await missingRights(await clientOf(runtime), {
         namespace: plan.namespace,
         signal,
       });

@@ -3,5 +3,5 @@ import type { ClusterClient } from '../../kubernetes/cluster-client.ts';
 import type { Runtime } from '../provisioner.ts';
 
 export interface ClusterOfRuntime {
-  readonly clientOf: (runtime: Runtime) => ClusterClient;
+  readonly clientOf: (runtime: Runtime) => Promise<ClusterClient>;
 }

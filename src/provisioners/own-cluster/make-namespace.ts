@@ -7,7 +7,7 @@ export function makeNamespace({ clientOf }: ClusterOfRuntime): Step {
   return {
     name: 'make-namespace',
     run: async ({ runtime, plan, signal }) => {
-      await ensureNamespace(clientOf(runtime), plan.namespace, signal);
+      await ensureNamespace(await clientOf(runtime), plan.namespace, signal);
       return { outcome: 'done' };
     },
   };

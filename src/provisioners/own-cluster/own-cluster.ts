@@ -15,7 +15,8 @@ const PROVISION_SECONDS = 60;
 
 export function ownClusterProvisioner(clusters: OpenClusters): Provisioner {
   const parts = {
-    clientOf: (runtime: Runtime) => clusters.clientFor(runtime.instance.key, sealedAccess(runtime)),
+    clientOf: async (runtime: Runtime) =>
+      clusters.clientFor(runtime.instance.key, await adminAccess(runtime)),
   };
   return {
     name: 'own-cluster',
@@ -23,7 +24,7 @@ export function ownClusterProvisioner(clusters: OpenClusters): Provisioner {
     provision: [reachCluster(parts), checkRights(parts), makeNamespace(parts)],
     deprovision: [],
     admit,
-    adminAccess: (runtime) => Promise.resolve(sealedAccess(runtime)),
+    adminAccess,
   };
 }
 
@@ -38,7 +39,8 @@ function admit(parameters: JsonObject): AdmittedParameters {
   return { parameters: shown, access: readKubeconfig(kubeconfig) };
 }
 
-function sealedAccess({ instance, access }: Runtime): ClusterAccess {
+async function adminAccess({ instance, sealedAccess }: Runtime): Promise<ClusterAccess> {
+  const access = await sealedAccess();
   if (access === undefined) {
     throw new UpstreamError({
       system: 'cluster',

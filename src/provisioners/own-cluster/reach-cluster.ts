@@ -7,7 +7,7 @@ export function reachCluster({ clientOf }: ClusterOfRuntime): Step {
   return {
     name: 'reach-cluster',
     run: async ({ runtime, signal }) => {
-      const client = clientOf(runtime);
+      const client = await clientOf(runtime);
       const uid = await readClusterUid(client, signal);
       const { server, certificateAuthorityData, tlsServerName } = client.access;
       return { outcome: 'done', cluster: { uid, server, certificateAuthorityData, tlsServerName } };
