@@ -62,9 +62,18 @@ export function startProcess(start: ProcessToStart): StartedProcess {
     async end() {
       if (groupId === undefined || hasExited()) return;
       const exit = once(child, 'exit');
-      process.kill(-groupId, start.endSignal);
+      signalGroup(groupId, start.endSignal);
       await exit;
     },
     logTail: () => spawnFault?.message ?? readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARACTERS),
   };
+}
+
+function signalGroup(groupId: number, signal: EndSignal): void {
+  try {
+    process.kill(-groupId, signal);
+  } catch (fault) {
+    // ESRCH: it ended by itself a moment ago, and we are about to be told.
+    if (!(fault instanceof Error && 'code' in fault && fault.code === 'ESRCH')) throw fault;
+  }
 }
