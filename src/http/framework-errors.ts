@@ -14,15 +14,25 @@ const DESCRIPTIONS: Readonly<Record<string, HttpRefusal>> = {
   FST_ERR_MAX_PARAM_LENGTH: { status: 404, description: 'There is no such route.' },
 };
 
+/** Fastify's own, and a body that broke off; a status on any other error is another system's. */
+const REQUEST_FAULT_CODE = /^(FST_ERR_|ECONNRESET$)/;
+
+interface FrameworkError {
+  readonly code?: unknown;
+  readonly statusCode?: unknown;
+}
+
 /** @returns for what the framework does not blame on the request, the answer to a fault of our own */
 export function answerToFrameworkError(error: unknown): HttpRefusal {
-  const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
-  const known = typeof code === 'string' ? DESCRIPTIONS[code] : undefined;
+  const { code = '', statusCode } = (error ?? {}) as FrameworkError;
+  const known = DESCRIPTIONS[String(code)];
   if (known !== undefined) {
     return known;
   }
-  const isRequestsFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
-  return isRequestsFault ? malformed('The request is malformed.') : INTERNAL_ERROR;
+  const isRequestsFault = Math.floor(Number(statusCode) / 100) === 4;
+  return isRequestsFault && REQUEST_FAULT_CODE.test(String(code))
+    ? malformed('The request is malformed.')
+    : INTERNAL_ERROR;
 }
 
 const STATUS_OF_CONNECTION_ERROR: Readonly<Record<string, number>> = {
