@@ -69,7 +69,10 @@ describe('a failure of the database', () => {
 
   it('tells every address that was tried', () => {
     const error = Object.assign(
-      new AggregateError([new Error('connect ::1:5432'), new Error('connect 127.0.0.1:5432')]),
+      new AggregateError(
+        [new Error('connect ::1:5432'), new Error('connect 127.0.0.1:5432')],
+        'none was reached',
+      ),
       { code: 'ECONNREFUSED' },
     );
 

@@ -48,14 +48,11 @@ describe('a sealed value', () => {
 
   it('does not open once any of its characters was changed', () => {
     const sealed = sealer.seal(new Secret('token'), PLACE);
-    for (let at = 0; at < sealed.length; at += 1) {
-      const changed = `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
-      // The last character of base64url may hold bits that decode to nothing.
-      if (opened(changed) === undefined) {
-        expect(() => sealer.open(changed, PLACE)).toThrow(SealingError);
-      } else {
-        expect(at).toBe(sealed.length - 1);
-      }
+    // Not the last: in base64url it may hold bits that decode to nothing.
+    for (let at = 0; at < sealed.length - 1; at += 1) {
+      const other = sealed[at] === 'A' ? 'B' : 'A';
+      const changed = `${sealed.slice(0, at)}${other}${sealed.slice(at + 1)}`;
+      expect(() => sealer.open(changed, PLACE)).toThrow(SealingError);
     }
   });
 
@@ -105,12 +102,4 @@ describe('a sealed value', () => {
     );
     expect(JSON.stringify(sealer)).toBe('{}');
   });
-
-  function opened(sealed: string): string | undefined {
-    try {
-      return sealer.open(sealed, PLACE).reveal();
-    } catch {
-      return undefined;
-    }
-  }
 });

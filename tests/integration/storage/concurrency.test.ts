@@ -37,9 +37,7 @@ describeWith({ postgres: true }, 'binds at once', () => {
     for (let round = 0; round < 5; round += 1) {
       const { id, key } = await makeInstance(ledger.db);
 
-      const outcomes = await Promise.all(
-        Array.from({ length: 20 }, (_, at) => bind(replicas[at % 3] ?? ledger.db, id)),
-      );
+      const outcomes = await bindOverAll(20, id);
 
       expect(outcomes.filter((outcome) => outcome !== undefined)).toHaveLength(LIMIT);
       expect(await takenSlots(key)).toBe(LIMIT);
@@ -54,7 +52,7 @@ describeWith({ postgres: true }, 'binds at once', () => {
     const overshoots: number[] = [];
 
     await Promise.all([
-      ...Array.from({ length: 20 }, (_, at) => bind(replicas[at % 3] ?? ledger.db, id)),
+      bindOverAll(20, id),
       ...dying.map(({ grant }) => issue(ledger.db, grant.id)),
       ...dying.slice(5).map(({ grant }) => markRevoking(ledger.db, { grantId: grant.id, at: NOW })),
       ...Array.from({ length: 10 }, async () => {
@@ -81,6 +79,13 @@ describeWith({ postgres: true }, 'binds at once', () => {
     expect([stored, bound !== undefined]).toContain(false);
     expect(await takenSlots(key)).toBe(LIMIT);
   });
+
+  function bindOverAll(count: number, osbId: string): Promise<readonly (string | undefined)[]> {
+    const binds = Array.from({ length: count }, (_, at) =>
+      bind(replicas[at % 3] ?? ledger.db, osbId),
+    );
+    return Promise.all(binds);
+  }
 
   async function takenSlots(instanceKey: string): Promise<number> {
     const facts = await readBindFacts(ledger.db, { instanceKey, bindingId: 'x', now: NOW });

@@ -113,7 +113,7 @@ describeWith({ postgres: true }, 'instances', () => {
     const made = await makeInstance(ledger.db, { id });
 
     expect((await findInstance(ledger.db, id))?.instance).toMatchObject({ key: made.key, id });
-    expect(await findInstance(ledger.db, id.toLowerCase().normalize('NFC') + ' ')).toBeUndefined();
+    expect(await findInstance(ledger.db, `${id.toLowerCase().normalize('NFC')} `)).toBeUndefined();
   });
 
   it('keep parameters that jsonb would refuse or change', async () => {

@@ -38,6 +38,10 @@ function recorder(): { readonly woken: string[]; readonly handler: WakeHandler }
   };
 }
 
+function secondsBetween(from: Date, to: Date): number {
+  return Math.round((to.getTime() - from.getTime()) / 1000);
+}
+
 describeWith({ postgres: true }, 'the job engine', () => {
   let ledger: Ledger;
   let engines: JobEngine[];
@@ -71,7 +75,7 @@ describeWith({ postgres: true }, 'the job engine', () => {
     const { rows } = await sql<{ start_after: Date; now: Date }>`
       select start_after, clock_timestamp() as now from pgboss.job
       where singleton_key = ${operationId} and state = 'created'`.execute(ledger.db);
-    return rows.map(({ start_after, now }) => Math.round((+start_after - +now) / 1000));
+    return rows.map(({ start_after, now }) => secondsBetween(now, start_after));
   };
 
   it('wakes an operation once the transaction that asked for it has committed', async () => {
@@ -96,8 +100,9 @@ describeWith({ postgres: true }, 'the job engine', () => {
     const operationId = randomUUID();
 
     await engine.wake(ledger.db, { operationId, at: seconds(-3600) });
-
     await untilWoken(woken, operationId);
+
+    expect(woken).toEqual([operationId]);
   });
 
   it('keeps one wake-up of an operation waiting, which the latest one moves', async () => {
@@ -133,6 +138,7 @@ describeWith({ postgres: true }, 'the job engine', () => {
     await engine.wake(ledger.db, { operationId, at: NOW });
 
     await until({ what: 'it was woken twice', limitMs: SOON_MS, isSo: () => woken.length === 2 });
+    expect(woken).toEqual([operationId, operationId]);
   });
 
   it('wakes on one of the replicas, which may all start at once', async () => {

@@ -24,7 +24,7 @@ export const SILENT = pino({ level: 'silent' });
 export const LIMITS: PostgresOptions = {
   maxConnections: 5,
   statementTimeoutMs: 10_000,
-  connectTimeoutMs: 10_000,
+  connectTimeoutMs: 30_000,
   applicationName: 'storage tests',
   log: SILENT,
 };
@@ -44,7 +44,8 @@ export async function openLedger(): Promise<Ledger> {
 }
 
 export async function openEmptyDatabase(): Promise<Ledger> {
-  const { url, drop } = await freshDatabase();
+  const database = await freshDatabase();
+  const { url } = database;
   const opened: Db[] = [];
   const open = (options: Partial<PostgresOptions> = {}): Db => {
     const db = openPostgres(new Secret(url), { ...LIMITS, ...options });
@@ -57,7 +58,7 @@ export async function openEmptyDatabase(): Promise<Ledger> {
     open,
     async close() {
       await Promise.all(opened.map((db) => db.destroy()));
-      await drop();
+      await database.drop();
     },
   };
 }

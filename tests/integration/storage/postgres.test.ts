@@ -1,6 +1,5 @@
 // PostgreSQL as it misbehaves: connections cut at every moment, a server that stops, starts, hangs or is full. What is
 // expected is the name of the failure, whether a commit is left open, and that the pool recovers by itself.
-import { connect, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { UpstreamError } from '../../../src/domain/errors.ts';
@@ -8,11 +7,13 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { readDatabaseClock } from '../../../src/storage/clock.ts';
 import { type Db, inTransaction, type Tx } from '../../../src/storage/database.ts';
 import { commitOutcomeIsUnknown } from '../../../src/storage/failures.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { openPostgres } from '../../../src/storage/postgres.ts';
 import { ownPostgres } from '../../support/database.ts';
 import { describeWith } from '../../support/needs.ts';
 import type { Postgres } from '../../support/real-parts/postgres.ts';
 import { until } from '../../support/until.ts';
+import { startFreezingProxy } from './freezing-proxy.ts';
 import { type Ledger, LIMITS, openEmptyDatabase } from './ledger.ts';
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
@@ -118,8 +119,8 @@ describeWith({ postgres: true }, 'a connection to PostgreSQL', () => {
       }),
     );
 
-    expect(failure).toMatchObject({ message: expect.stringContaining('rolled back') });
     expect(failure).not.toBeInstanceOf(UpstreamError);
+    expect(String(failure)).toContain('rolled back');
     expect(await things()).toEqual([]);
   });
 
@@ -200,22 +201,24 @@ describeWith({ postgres: true }, 'a connection to PostgreSQL', () => {
   });
 
   it('that is cut while idle is replaced, and told in the log', async () => {
-    const warned: string[] = [];
-    const log = { warn: (_: unknown, text: string) => warned.push(text) };
-    const db = ledger.open({
-      maxConnections: 1,
-      log: Object.assign(Object.create(LIMITS.log), log),
-    });
+    const lines: string[] = [];
+    const log = createLogger(
+      { level: 'warn', format: 'json' },
+      { write: (line) => lines.push(line) },
+    );
+    const db = ledger.open({ maxConnections: 1, log });
     const pid = await backendOf(db);
 
     await terminate(aside, pid);
     await until({
       what: 'the loss was logged',
       limitMs: 10_000,
-      isSo: () => warned.length > 0,
+      isSo: () => lines.length > 0,
     });
 
-    expect(warned).toEqual(['an idle connection to the database was lost']);
+    expect(lines).toEqual([
+      expect.stringContaining('an idle connection to the database was lost') as string,
+    ]);
     expect(await backendOf(db)).not.toBe(pid);
   });
 
@@ -265,7 +268,7 @@ describeWith({ postgres: true }, 'a connection to PostgreSQL', () => {
   });
 
   it('whose server has gone silent is given up, and the outcome of a write left open', async () => {
-    const proxy = await startProxy(ledger.url);
+    const proxy = await startFreezingProxy(ledger.url);
     const db = open(proxy.url, { maxConnections: 1, statementTimeoutMs: 100 });
     await backendOf(db);
     proxy.freeze();
@@ -281,7 +284,7 @@ describeWith({ postgres: true }, 'a connection to PostgreSQL', () => {
   });
 
   it('to a server that accepts and never answers is given up in time', async () => {
-    const proxy = await startProxy(ledger.url);
+    const proxy = await startFreezingProxy(ledger.url);
     proxy.freeze();
     const db = open(proxy.url, { connectTimeoutMs: 100 });
 
@@ -346,54 +349,4 @@ describeWith({ ownPostgres: true }, 'a PostgreSQL that goes away', () => {
 
 function open(url: string, options: Partial<typeof LIMITS> = {}): Db {
   return openPostgres(new Secret(url), { ...LIMITS, ...options });
-}
-
-interface Proxy {
-  readonly url: string;
-  /** Bytes are taken and not passed on, in both directions; new connections are accepted. */
-  freeze(): void;
-  /** For new connections; frozen ones stay so. */
-  thaw(): void;
-  stop(): Promise<void>;
-}
-
-async function startProxy(target: Secret): Promise<Proxy> {
-  const to = new URL(target.reveal());
-  const sockets = new Set<Socket>();
-  let isFrozen = false;
-  const server = createServer((client) => {
-    const upstream = connect(Number(to.port), to.hostname);
-    for (const [from, into] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.on('error', () => undefined);
-      from.on('close', () => into.destroy());
-      from.on('data', (data) => {
-        if (!isFrozen) {
-          into.write(data);
-        }
-      });
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const url = new URL(to);
-  url.port = String(typeof address === 'object' ? address?.port : '');
-  return {
-    url: url.href,
-    freeze: () => {
-      isFrozen = true;
-    },
-    thaw: () => {
-      isFrozen = false;
-    },
-    stop: async () => {
-      for (const socket of sockets) {
-        socket.destroy();
-      }
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }

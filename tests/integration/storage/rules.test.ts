@@ -56,16 +56,13 @@ describeWith({ postgres: true }, 'the rules of slots and of dead issues', () => 
 
   it('are the same in SQL as in the domain, situation by situation', async () => {
     expect(SITUATIONS).toHaveLength(480);
-    for (const situation of SITUATIONS) {
-      const instanceKey = await instanceWith([situation]);
+    const asked = SITUATIONS.map(async (situation) => {
+      const { slots, deadIssues, binding } = await factsOf(await instanceWith([situation]));
 
-      const { slots, deadIssues, binding } = await factsOf(instanceKey);
-
-      const grant = binding?.grant;
-      expect(grant, 'the grant as it was read').toMatchObject(asGrant(situation));
-      const expected = expectation([situation]);
-      expect({ slots, deadIssues }, JSON.stringify(situation)).toEqual(expected);
-    }
+      expect(binding?.grant).toMatchObject(asGrant(situation));
+      expect({ situation, slots, deadIssues }).toEqual({ situation, ...expectation([situation]) });
+    });
+    await Promise.all(asked);
   });
 
   it('add up over many grants, and give the slots of dead issues back', async () => {
