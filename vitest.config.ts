@@ -11,6 +11,9 @@ const TEST_TIMEOUT_MS = 30_000;
 /** Hooks start API servers and databases, on machines that are busy with the other half of the suite. */
 const HOOK_TIMEOUT_MS = 120_000;
 
+/** Both projects on real parts name it, and it starts them once for the run; unit tests alone start none. */
+const globalSetup = './tests/support/global-setup.ts';
+
 const limits = { testTimeout: TEST_TIMEOUT_MS, hookTimeout: HOOK_TIMEOUT_MS };
 
 export default defineConfig({
@@ -18,8 +21,6 @@ export default defineConfig({
     pool: 'forks',
     // Files beside each other: each brings a broker, a database and a cluster to a machine with, often, two cores.
     maxWorkers: 2,
-    // Here and not per project, so that one PostgreSQL and one API server serve the whole run.
-    globalSetup: './tests/support/global-setup.ts',
     reporters: ['default', new ClosingLine()],
     projects: [
       {
@@ -34,6 +35,7 @@ export default defineConfig({
         test: {
           ...limits,
           name: 'real',
+          globalSetup,
           include: ['tests/{integration,conformance,cluster,faults,e2e}/**/*.test.ts'],
           sequence: { groupOrder: 0 },
         },
@@ -42,6 +44,7 @@ export default defineConfig({
         test: {
           ...limits,
           name: 'leaks',
+          globalSetup,
           include: ['tests/leaks/**/*.test.ts'],
           // After all others: it reads what they left in logs, answers and databases.
           sequence: { groupOrder: 1 },

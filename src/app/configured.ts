@@ -9,12 +9,13 @@ export interface Configured {
   readonly warnings: readonly string[];
 }
 
-/** @returns undefined after all faults were written at once; the exit status is then 2 */
+/** @returns undefined after all faults, and the warnings, were written at once; the exit status is then 2 */
 export function configured(): Configured | undefined {
   const result = readProcessConfig();
   if (result.ok) {
     return result;
   }
-  process.stderr.write(`${formatFaults(result.faults)}\n`);
+  // A misspelt name is why its setting is missing: without the warning the fault would puzzle whoever set it.
+  process.stderr.write(`${[formatFaults(result.faults), ...result.warnings].join('\n')}\n`);
   return undefined;
 }

@@ -8,8 +8,19 @@ import { type RecordSearch, searchRecord } from '../support/leak-search.ts';
 import { describeWith } from '../support/needs.ts';
 
 /** Some of what every whole run records: without it the search would find nothing for the wrong reason. */
-const SECRETS_OF_A_RUN = ['client key of a kubeconfig'];
-const OUTPUTS_OF_A_RUN = ['database dump'];
+const SECRETS_OF_A_RUN = [
+  'client key of a kubeconfig',
+  'token of a binding',
+  'password of the platform',
+  'sealing key',
+];
+const OUTPUTS_OF_A_RUN = [
+  'database dump',
+  'broker log',
+  'broker output',
+  'answer 200 to GET',
+  'answer 404 to GET',
+];
 
 /** Some hundred megabytes on a slow machine. */
 const SEARCH_LIMIT_MS = 120_000;

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+
+import { createLogger } from '../observability/logger.ts';
+import { repeat } from './repeat.ts';
+
+const lines: string[] = [];
+const log = createLogger(
+  { level: 'info', format: 'json' },
+  { write: (line) => void lines.push(line) },
+);
+
+it('goes on after a pass that failed, and pauses between two passes', async () => {
+  const stopping = new AbortController();
+  const pauses: number[] = [];
+  let passes = 0;
+  await repeat(
+    {
+      log,
+      sleep: async (delayMs) => {
+        pauses.push(delayMs);
+      },
+    },
+    {
+      name: 'sweep',
+      pauseMs: 7,
+      run: async () => {
+        passes += 1;
+        if (passes === 1) {
+          throw new Error('the database is away');
+        }
+        if (passes === 3) {
+          stopping.abort();
+        }
+      },
+    },
+    stopping.signal,
+  );
+  expect(passes).toBe(3);
+  expect(pauses).toEqual([7, 7, 7]);
+  expect(lines.join('')).toContain('"pass":"sweep"');
+});
+
+it('ends in the middle of a pause', async () => {
+  const stopping = new AbortController();
+  const paused = Promise.withResolvers<undefined>();
+  const ended = repeat(
+    {
+      log,
+      sleep: (delayMs, signal) => {
+        paused.resolve(undefined);
+        return sleep(delayMs, undefined, { signal });
+      },
+    },
+    { name: 'sweep', pauseMs: 1_000_000, run: async () => undefined },
+    stopping.signal,
+  );
+  await paused.promise;
+  stopping.abort();
+  await ended;
+});
