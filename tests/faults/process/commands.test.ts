@@ -1,0 +1,121 @@
+// The server binary as a shell sees it: what it prints and with which status it ends, where it cannot or need not serve.
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runMain } from '../../support/broker-process.ts';
+import { brokerSettings } from '../../support/broker-settings.ts';
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
+import { describeWith } from '../../support/needs.ts';
+
+/** Nothing listens there: port 1 is for a protocol that nobody runs, and only root could. */
+const NO_DATABASE = 'postgres://broker@127.0.0.1:1/broker';
+
+describe('a configuration with faults', () => {
+  it('is told whole, at once and without values, and ends with status 2', async () => {
+    const run = runMain([], {
+      DATABASE_URL: 'mysql://sesame:open-sesame@127.0.0.1/broker',
+      RUNTIME_BROKER_LISTEN: 'everywhere',
+      RUNTIME_BROKER_SEALING_KEYS: 'first:c2hvcnQ=',
+      RUNTIME_BROKER_LOG_LEVEL: 'loud',
+    });
+
+    expect(await run.ended()).toBe(2);
+    expect(run.output()).toContain('The configuration has 5 faults:\n');
+    for (const path of [
+      'env DATABASE_URL:',
+      'env RUNTIME_BROKER_LISTEN:',
+      'env RUNTIME_BROKER_PASSWORD:',
+      'env RUNTIME_BROKER_SEALING_KEYS, key 1:',
+      'env RUNTIME_BROKER_LOG_LEVEL:',
+    ]) {
+      expect(run.output()).toContain(`- ${path} expected `);
+    }
+    expect(run.output()).not.toMatch(/sesame|everywhere|c2hvcnQ|loud/);
+    expect(run.output()).not.toContain('listening');
+  });
+
+  it('without a database says which variable to set', async () => {
+    const { DATABASE_URL: _, ...env } = brokerSettings(NO_DATABASE).env;
+    const run = runMain(['serve'], env);
+
+    expect(await run.ended()).toBe(2);
+    expect(run.output()).toMatch(
+      /^The configuration has one fault:\n- env DATABASE_URL: [^\n]+\n$/,
+    );
+  });
+
+  it('is told with the names that look like ours and are not read', async () => {
+    const { RUNTIME_BROKER_PASSWORD: _, ...env } = brokerSettings(NO_DATABASE).env;
+    const run = runMain([], { ...env, RUNTIME_BROKER_PASWORD: 'open-sesame-please' });
+
+    expect(await run.ended()).toBe(2);
+    expect(run.output()).toContain('- env RUNTIME_BROKER_PASSWORD: expected ');
+    expect(run.output()).toContain('RUNTIME_BROKER_PASWORD is not read');
+    expect(run.output()).toContain('did you mean RUNTIME_BROKER_PASSWORD?');
+  });
+});
+
+describe('a command line with faults', () => {
+  it.each([
+    [['constructor'], 'There is no command "constructor".'],
+    [['migrate', 'now'], '"migrate" takes no arguments.'],
+  ])('%j says so, names the commands and ends with status 2', async (args, fault) => {
+    const run = runMain(args, brokerSettings(NO_DATABASE).env);
+
+    expect(await run.ended()).toBe(2);
+    expect(run.output()).toBe(`${fault}\nUsage: runtime-broker [serve | migrate]\n`);
+  });
+});
+
+describeWith({ postgres: true }, 'migrate', () => {
+  let database: FreshDatabase;
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+  });
+
+  afterAll(() => database.drop());
+
+  it('lays the schema, finds it laid when repeated, and both end with status 0', async () => {
+    const { env } = brokerSettings(database.url);
+    const first = runMain(['migrate'], env);
+    expect(await first.ended()).toBe(0);
+    expect(first.output()).toContain('Applied: 0001-ledger');
+
+    const second = runMain(['migrate'], env);
+    expect(await second.ended()).toBe(0);
+    expect(second.output()).toBe('The schema is current.\n');
+  });
+
+  it('ends with status 1 and the cause when the database does not answer', async () => {
+    const run = runMain(['migrate'], brokerSettings(NO_DATABASE).env);
+
+    expect(await run.ended()).toBe(1);
+    expect(run.output()).toMatch(/^The schema could not be migrated: .*ECONNREFUSED/);
+  });
+});
+
+describe('a port that is taken', () => {
+  it.each(['RUNTIME_BROKER_LISTEN', 'RUNTIME_BROKER_OPERATOR_LISTEN'])(
+    'of %s is named, and the process ends with status 1',
+    async (variable) => {
+      const port = await takenPort();
+      const { env } = brokerSettings(NO_DATABASE, { [variable]: `127.0.0.1:${port}` });
+      const run = runMain([], env);
+
+      expect(await run.ended()).toBe(1);
+      expect(run.output()).toContain('the broker cannot run');
+      expect(run.output()).toContain(`address already in use 127.0.0.1:${port}`);
+    },
+  );
+});
+
+/** Held until the test file ends. */
+async function takenPort(): Promise<number> {
+  const holder = createServer();
+  afterAll(() => holder.close());
+  return new Promise((resolve) => {
+    holder.listen(0, '127.0.0.1', () => {
+      resolve((holder.address() as { readonly port: number }).port);
+    });
+  });
+}
