@@ -8,23 +8,24 @@ export interface Catalog {
   readonly plans: readonly Plan[];
 }
 
+/** An offering must have a plan (osb.md C38), so one that has none is left out. */
 export function fromCatalog({ offering, plans }: Catalog) {
+  return { services: plans.length === 0 ? [] : [fromOffering({ offering, plans })] };
+}
+
+function fromOffering({ offering, plans }: Catalog) {
   const { id, name, description, displayName } = offering;
   return {
-    services: [
-      {
-        id,
-        name,
-        description,
-        bindable: true,
-        instances_retrievable: true,
-        bindings_retrievable: true,
-        allow_context_updates: true,
-        plan_updateable: false,
-        metadata: { displayName },
-        plans: plans.map(fromPlan),
-      },
-    ],
+    id,
+    name,
+    description,
+    bindable: true,
+    instances_retrievable: true,
+    bindings_retrievable: true,
+    allow_context_updates: true,
+    plan_updateable: false,
+    metadata: { displayName },
+    plans: plans.map(fromPlan),
   };
 }
 
