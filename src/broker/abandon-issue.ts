@@ -18,20 +18,23 @@ export interface AbandonedIssue {
 
 /**
  * Never throws what the undo meets: it is recorded in the row, and the caller has a failure of its own to tell.
+ * @returns whether nothing of the issue is left
  * @throws UpstreamError of the database when the order to undo cannot be committed; nothing was touched then
  */
-export async function abandonIssue(broker: Broker, issue: AbandonedIssue): Promise<void> {
+export async function abandonIssue(broker: Broker, issue: AbandonedIssue): Promise<boolean> {
   const { instance, grant, client } = issue;
   if (client === undefined) {
     await endUnmade(broker, issue);
-    return;
+    return true;
   }
   await markRevoking(broker.db, { grantId: grant.id, at: broker.clock() });
   try {
     const signal = AbortSignal.timeout(broker.limits.undoTimeoutMs);
     await finishRevocation(broker, { instance, grantId: grant.id, signal, writersClient: client });
+    return true;
   } catch (error) {
     broker.log.warn({ err: error, grant: grant.name }, 'a failed issue could not be undone yet');
+    return false;
   }
 }
 

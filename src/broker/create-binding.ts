@@ -3,7 +3,7 @@
 import { BrokerError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
-import { bindingHandedOutAgain } from '../observability/events.ts';
+import { bindingHandedOutAgain, bindingRefused } from '../observability/events.ts';
 import type { Broker } from './broker.ts';
 import { whatToTell } from './cluster-refusals.ts';
 import { type CreateBindingRequest, type DecidedBinding, decideBinding } from './decide-binding.ts';
@@ -27,6 +27,21 @@ const MAX_ROUNDS = 3;
  * @throws BrokerError by the table of contract 4
  */
 export async function createBinding(
+  broker: Broker,
+  request: CreateBindingRequest,
+): Promise<CreatedBinding> {
+  try {
+    return await issueOrRepeat(broker, request);
+  } catch (error) {
+    if (error instanceof BrokerError) {
+      const { instanceId, bindingId } = request;
+      bindingRefused(broker.log, { instanceId, bindingId, code: error.code });
+    }
+    throw error;
+  }
+}
+
+async function issueOrRepeat(
   broker: Broker,
   request: CreateBindingRequest,
 ): Promise<CreatedBinding> {

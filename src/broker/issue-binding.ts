@@ -10,7 +10,7 @@ import {
   type IssuedGrant,
   issueGrant,
 } from '../kubernetes/token-request-issuer.ts';
-import { bindingIssued, lateWriterFenced } from '../observability/events.ts';
+import { bindingIssued, bindingIssueFailed, lateWriterFenced } from '../observability/events.ts';
 import { recordOutcome, tokenPlace } from '../storage/grants.ts';
 import { abandonIssue } from './abandon-issue.ts';
 import type { Broker } from './broker.ts';
@@ -77,8 +77,21 @@ async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
     return { client, issued: await issueGrant(client, grantOrder(broker, order)) };
   } catch (error) {
     broker.clusters.noticeFailure(instance, error);
-    await abandonIssue(broker, { instance, bindingId: request.bindingId, grant, client });
-    throw stoppedByLimit(error, signal) ? limitPassed(error) : whatToTell(error);
+    const undone = await abandonIssue(broker, {
+      instance,
+      bindingId: request.bindingId,
+      grant,
+      client,
+    });
+    const told = stoppedByLimit(error, signal) ? limitPassed(error) : whatToTell(error);
+    bindingIssueFailed(broker.log, {
+      instanceId: instance.id,
+      bindingId: request.bindingId,
+      grant: grant.name,
+      code: told instanceof BrokerError ? told.code : 'unexpected',
+      undone,
+    });
+    throw told;
   }
 }
 

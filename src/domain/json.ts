@@ -17,7 +17,9 @@ function isJsonList(value: JsonValue): value is readonly JsonValue[] {
 /** Deep equality; the order of keys does not matter, the order of a list does. */
 export function sameJson(left: JsonValue, right: JsonValue): boolean {
   if (isJsonList(left) && isJsonList(right)) {
-    return left.length === right.length && left.every((item, at) => sameJson(item, right[at] ?? null));
+    return (
+      left.length === right.length && left.every((item, at) => sameJson(item, right[at] ?? null))
+    );
   }
   if (isJsonObject(left) && isJsonObject(right)) {
     const keys = Object.keys(left);
