@@ -134,7 +134,7 @@ describeWith({ postgres: true }, 'instances', () => {
     expect((await findInstance(ledger.db, first.id))?.instance.key).toBe(first.key);
 
     await markInstanceDeleted(ledger.db, first.key, { at: seconds(1) });
-    const reused = await makeInstance(ledger.db, { id: first.id });
+    const reused = await makeInstance(ledger.db, { id: first.id, createdAt: seconds(2) });
 
     const found = await findInstance(ledger.db, first.id);
     expect(found?.instance).toMatchObject({ key: reused.key, deletedAt: undefined });
@@ -161,14 +161,16 @@ describeWith({ postgres: true }, 'instances', () => {
 
   it('are found as the one deleted last where none has the id now', async () => {
     const id = randomUUID();
-    const older = await makeInstance(ledger.db, { id });
+    const older = await makeInstance(ledger.db, { id, createdAt: seconds(-3) });
     await markInstanceDeleted(ledger.db, older.key, { at: seconds(1) });
-    const newer = await makeInstance(ledger.db, { id });
-    await markInstanceDeleted(ledger.db, newer.key, { at: seconds(2) });
+    const newer = await makeInstance(ledger.db, { id, createdAt: seconds(-2) });
+    await markInstanceDeleted(ledger.db, newer.key, { at: seconds(3) });
+    const between = await makeInstance(ledger.db, { id, createdAt: seconds(-1) });
+    await markInstanceDeleted(ledger.db, between.key, { at: seconds(2) });
 
     const found = await findInstance(ledger.db, id);
 
-    expect(found?.instance).toMatchObject({ key: newer.key, deletedAt: seconds(2) });
+    expect(found?.instance).toMatchObject({ key: newer.key, deletedAt: seconds(3) });
   });
 
   it('are in the state of the operation that was made last, also where times are equal', async () => {

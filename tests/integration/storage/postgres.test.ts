@@ -32,6 +32,11 @@ async function terminate(db: Db, pid: number): Promise<void> {
   await sql`select pg_terminate_backend(${pid})`.execute(db);
 }
 
+async function isThere(db: Db, pid: number): Promise<boolean> {
+  const { rows } = await sql`select from pg_stat_activity where pid = ${pid}`.execute(db);
+  return rows.length > 0;
+}
+
 async function isWaiting(db: Db, pid: number, event: string): Promise<boolean> {
   const { rows } = await sql<{ wait_event: string | null }>`
     select wait_event from pg_stat_activity where pid = ${pid}`.execute(db);
@@ -137,7 +142,13 @@ describeWith({ postgres: true }, 'a connection to PostgreSQL', () => {
     const failure = await failureOf(
       inTransaction(ledger.db, async (tx) => {
         await add(tx, 1);
-        await terminate(aside, await backendOf(tx));
+        const pid = await backendOf(tx);
+        await terminate(aside, pid);
+        await until({
+          what: 'the session is gone',
+          limitMs: 10_000,
+          isSo: async () => !(await isThere(aside, pid)),
+        });
         await add(tx, 2);
       }),
     );
