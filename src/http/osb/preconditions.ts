@@ -44,9 +44,7 @@ const OLDEST_MINOR = 13;
 const VERSION_FORM = /^2\.(\d+)$/;
 
 /** @param header several headers of one name arrive joined by commas */
-function versionRefusal(
-  header: string | readonly string[] | undefined,
-): HttpRefusal | undefined {
+function versionRefusal(header: string | readonly string[] | undefined): HttpRefusal | undefined {
   const versions = new Set(
     [header ?? '']
       .flat()

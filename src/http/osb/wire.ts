@@ -72,7 +72,7 @@ export function toBindingContext({ context }: Static<typeof PutBindingBody>): Bi
   return { email: given(context?.email), origin: given(context?.origin) };
 }
 
-/** The one answer besides that of PUT and GET that could carry a credential is none: keep it that way. */
+/** The only place where a credential leaves: in the answers to PUT and GET of its binding. */
 export function fromBinding(binding: HandedOutBinding) {
   return {
     credentials: {

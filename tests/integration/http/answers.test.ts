@@ -11,7 +11,7 @@ import {
   type BindingBody,
   type Ids,
   OWN_CLUSTER_PLAN_ID,
-  Platform,
+  type Platform,
   SERVICE_ID,
 } from '../../support/platform.ts';
 import { until } from '../../support/until.ts';
