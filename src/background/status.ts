@@ -11,12 +11,17 @@ export type CheckResult = 'ok' | 'failing';
 export interface Readiness {
   readonly checks: {
     readonly database: CheckResult;
+    /** Ours and the database's agree well enough. */
     readonly clock: CheckResult;
+    /** The start has got through: the schema is current, and operations are woken. */
     readonly jobs: CheckResult;
   };
-  /** For operators; none of them makes the replica unready. */
+  /** Sentences for operators; none of them makes the replica unready. */
   readonly warnings: readonly string[];
 }
+
+/** Settles soon whatever is away: a probe has a time limit of its own. */
+export type ReadinessCheck = () => Promise<Readiness>;
 
 /** Never throws: what fails is the answer. `isServing` tells whether the start has got through (contract 1). */
 export async function readReadiness(

@@ -11,7 +11,7 @@ import { MAX_BODY_BYTES, parseBodiesAsJson } from './json-body.ts';
 import type { OsbParts } from './osb/parts.ts';
 import { strangerRefusal } from './osb/preconditions.ts';
 import { mountOsb } from './osb/routes.ts';
-import type { ReadinessCheck } from './probes/readiness.ts';
+import type { ReadinessCheck } from '../background/status.ts';
 import { mountProbes } from './probes/routes.ts';
 import { goOnUnless, type HttpRefusal, refuse } from './refusal.ts';
 import { echoRequestIdentity } from './request-identity.ts';

@@ -1,7 +1,7 @@
 // GET /readyz: whether requests should be sent here, and if not, why (contract 5).
 import type { FastifyInstance } from 'fastify';
 
-import type { ReadinessCheck } from './readiness.ts';
+import type { ReadinessCheck } from '../../background/status.ts';
 
 export function getReadyzRoute(server: FastifyInstance, readiness: ReadinessCheck): void {
   server.get('/readyz', async (_request, reply) => {

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { getHealthzRoute } from './get-healthz.ts';
 import { getReadyzRoute } from './get-readyz.ts';
-import type { ReadinessCheck } from './readiness.ts';
+import type { ReadinessCheck } from '../../background/status.ts';
 
 export function mountProbes(server: FastifyInstance, readiness: ReadinessCheck): void {
   getHealthzRoute(server);
