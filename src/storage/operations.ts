@@ -74,17 +74,6 @@ export async function findOperationOfInstance(
   return row && toOperation(row);
 }
 
-export async function latestOperation(tx: Tx, instanceKey: string): Promise<Operation | undefined> {
-  const row = await tx
-    .selectFrom('operations')
-    .select(OPERATION_COLUMNS)
-    .where('instance_key', '=', instanceKey)
-    .orderBy('number', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row && toOperation(row);
-}
-
 export interface ClaimRequest {
   readonly id: string;
   readonly replicaId: string;

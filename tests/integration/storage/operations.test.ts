@@ -9,12 +9,11 @@ import {
   endOperation,
   findOperation,
   findOperationOfInstance,
-  latestOperation,
   listOpenOperations,
   postponeOperation,
 } from '../../../src/storage/operations.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
-import { markInstanceDeleted } from '../../../src/storage/instances.ts';
+import { findInstanceByKey, markInstanceDeleted } from '../../../src/storage/instances.ts';
 import { beat, removeReplica } from '../../../src/storage/replicas.ts';
 import { describeWith } from '../../support/needs.ts';
 import { type Ledger, makeInstance, NOW, openLedger, seconds, startOperation } from './ledger.ts';
@@ -219,7 +218,8 @@ describeWith({ postgres: true }, 'operations', () => {
       await startOperation(tx, instanceKey, 'deprovision');
     });
 
-    expect(await latestOperation(ledger.db, instanceKey)).toMatchObject({ type: 'deprovision' });
+    const found = await findInstanceByKey(ledger.db, instanceKey);
+    expect(found?.latest).toMatchObject({ type: 'deprovision', state: 'in progress' });
   });
 
   it('are found by their id over all records that had the id of the instance', async () => {
