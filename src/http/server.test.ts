@@ -7,7 +7,7 @@ import {
   send,
 } from '../../tests/support/refusing-server.ts';
 import { createLogger } from '../observability/logger.ts';
-import type { Readiness } from './probes/readiness.ts';
+import type { Readiness } from '../background/status.ts';
 import { createOperatorServer } from './server.ts';
 
 describe('an unmatched request', () => {
