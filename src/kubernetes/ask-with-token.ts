@@ -45,7 +45,7 @@ async function ask({ client, signal }: Reach, token: Secret): Promise<string> {
     const status = await client.statusWith(token, {
       path: QUESTION,
       action: 'ask with the revoked token',
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
     return status === 401 || status === 403 ? 'refused' : `answered by ${status}`;
   } catch (error) {

@@ -51,7 +51,7 @@ export interface ClusterCall {
   readonly action: string;
   /** The kinds that the answer may be of; any other is a `malformed-answer`. */
   readonly expect: readonly string[];
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export class ClusterClient {
@@ -110,7 +110,7 @@ export class ClusterClient {
   }
 
   async #limited<R>(
-    call: { readonly action: string; readonly signal?: AbortSignal },
+    call: { readonly action: string; readonly signal?: AbortSignal | undefined },
     exchange: (signal: AbortSignal) => Promise<R>,
   ): Promise<R> {
     const limit = new CallLimit(this.#limits.totalMs, call.signal);

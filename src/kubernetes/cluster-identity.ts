@@ -14,7 +14,7 @@ export async function readClusterUid(client: ClusterClient, signal?: AbortSignal
     path: namespacePath('kube-system'),
     action,
     expect: ['Namespace'],
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   return requiredUid(object, action);
 }

@@ -80,6 +80,10 @@ export function malformedAnswer(action: string, detail: string): UpstreamError {
   return failure(action, 'malformed-answer', safeDetail(detail));
 }
 
+export function hasReason(error: unknown, reason: UpstreamReason): error is UpstreamError {
+  return error instanceof UpstreamError && error.reason === reason;
+}
+
 /** Whether a request that got no byte of an answer may have met a connection that the server had closed before. */
 export function isStaleConnection(thrown: unknown): boolean {
   return /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(codeOf(thrown));

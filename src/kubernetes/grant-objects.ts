@@ -9,9 +9,9 @@ import { MARK_ANNOTATION } from './grant-mark.ts';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
-export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
-export const MANAGED_BY = 'runtime-broker';
-export const INSTALLATION_LABEL = 'runtime-broker/installation';
+const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
+const MANAGED_BY = 'runtime-broker';
+const INSTALLATION_LABEL = 'runtime-broker/installation';
 const BINDING_ANNOTATION = 'runtime-broker/binding-id';
 const INSTANCE_ANNOTATION = 'runtime-broker/instance-id';
 

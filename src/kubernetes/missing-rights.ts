@@ -22,7 +22,7 @@ interface Right {
 /** Readable names of the missing rights, e.g. `create serviceaccounts/token in namespace kyma-system`. */
 export async function missingRights(
   client: ClusterClient,
-  where: { readonly namespace: string; readonly signal?: AbortSignal },
+  where: { readonly namespace: string; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly string[]> {
   const open = neededRights(where.namespace);
   const verdicts = new Map<Right, boolean>();
@@ -53,7 +53,7 @@ function neededRights(namespace: string): readonly Right[] {
 async function isAllowed(
   client: ClusterClient,
   right: Right,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const body: SelfSubjectAccessReview = {
     apiVersion: 'authorization.k8s.io/v1',
@@ -66,7 +66,7 @@ async function isAllowed(
     body,
     action: 'create selfsubjectaccessreviews',
     expect: ['SelfSubjectAccessReview'],
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   return object.status?.allowed === true;
 }

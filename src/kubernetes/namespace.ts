@@ -4,7 +4,8 @@ import type { Namespace } from 'kubernetes-types/core/v1.d.ts';
 
 import { UpstreamError } from '../domain/errors.ts';
 import type { ClusterClient } from './cluster-client.ts';
-import { namespacePath } from './resource-paths.ts';
+import { hasReason } from './failures.ts';
+import { namespacePath, NAMESPACES_PATH } from './resource-paths.ts';
 
 /** The namespace of a plan is not there (any more), or on its way out. */
 export class NamespaceMissingError extends UpstreamError {
@@ -29,34 +30,50 @@ export async function ensureNamespace(
   name: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const bySignal = signal === undefined ? {} : { signal };
-  const expect = ['Namespace'];
-  try {
-    const get = { method: 'GET', path: namespacePath(name), action: 'get namespaces' } as const;
-    const { object } = await client.request<Namespace>({ ...get, expect, ...bySignal });
-    if (object.metadata?.deletionTimestamp === undefined) return;
-  } catch (error) {
-    if (!isReason(error, 'not-found')) throw error;
-    await create();
-    return;
-  }
-  throw new NamespaceMissingError('create namespaces', name);
-
-  async function create(): Promise<void> {
-    const body: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-    const post = {
-      method: 'POST',
-      path: '/api/v1/namespaces',
-      action: 'create namespaces',
-    } as const;
-    try {
-      await client.request<Namespace>({ ...post, body, expect, ...bySignal });
-    } catch (error) {
-      if (!isReason(error, 'conflict')) throw error;
-    }
+  const namespace = await readNamespace(client, name, signal);
+  if (namespace === undefined) await createNamespace(client, name, signal);
+  else if (namespace.metadata?.deletionTimestamp !== undefined) {
+    throw new NamespaceMissingError('create namespaces', name);
   }
 }
 
-function isReason(error: unknown, reason: UpstreamError['reason']): boolean {
-  return error instanceof UpstreamError && error.reason === reason;
+async function readNamespace(
+  client: ClusterClient,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<Namespace | undefined> {
+  try {
+    const { object } = await client.request<Namespace>({
+      method: 'GET',
+      path: namespacePath(name),
+      action: 'get namespaces',
+      expect: ['Namespace'],
+      signal,
+    });
+    return object;
+  } catch (error) {
+    if (hasReason(error, 'not-found')) return undefined;
+    throw error;
+  }
+}
+
+async function createNamespace(
+  client: ClusterClient,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const body: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+  try {
+    await client.request<Namespace>({
+      method: 'POST',
+      path: NAMESPACES_PATH,
+      body,
+      action: 'create namespaces',
+      expect: ['Namespace'],
+      signal,
+    });
+  } catch (error) {
+    // Somebody else was faster.
+    if (!hasReason(error, 'conflict')) throw error;
+  }
 }

@@ -30,7 +30,10 @@ export class OpenClusters {
     this.#options = { ...DEFAULT_OPTIONS, ...options };
   }
 
-  /** The same access under the same key is the same client; another access replaces it. */
+  /**
+   * The same access under the same key is the same client; another access replaces it. Throws an UpstreamError where
+   * TLS cannot be set up from the access.
+   */
   clientFor(key: string, access: ClusterAccess): ClusterClient {
     const open = this.#open.get(key);
     if (open !== undefined && sameAccess(open.access, access)) {

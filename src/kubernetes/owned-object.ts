@@ -1,8 +1,8 @@
 // One object of a grant, known by its uid: cleared, deleted and looked at as that uid and no other. An object of the
 // same name with another uid is foreign: it is reported, never touched, and counts as gone.
 
-import { UpstreamError } from '../domain/errors.ts';
 import type { ClusterClient } from './cluster-client.ts';
+import { hasReason } from './failures.ts';
 import type { MarkedObject } from './grant-mark.ts';
 
 export type GrantObjectKind = 'ServiceAccount' | 'ClusterRole' | 'ClusterRoleBinding';
@@ -48,7 +48,7 @@ const THERE: Sight = { is: 'there' };
 /** The cluster and the time that a caller has for it. */
 export interface Reach {
   readonly client: ClusterClient;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Undefined where nothing has that name. */
@@ -62,11 +62,11 @@ export async function readObject(
       path: place.path,
       action: `get ${place.resource}`,
       expect: [place.kind],
-      ...signalOf(reach),
+      signal: reach.signal,
     });
     return object;
   } catch (error) {
-    if (isReason(error, 'not-found')) return undefined;
+    if (hasReason(error, 'not-found')) return undefined;
     throw error;
   }
 }
@@ -94,7 +94,7 @@ export function clearObject(reach: Reach, owned: OwnedObject): Promise<Sight> {
       },
       action: `patch ${owned.resource}`,
       expect: [owned.kind],
-      ...signalOf(reach),
+      signal: reach.signal,
     });
     return THERE;
   });
@@ -115,7 +115,7 @@ export function removeObject(reach: Reach, owned: OwnedObject): Promise<Sight> {
       action: `delete ${owned.resource}`,
       // Some resources answer with the object even when nothing is left of it.
       expect: ['Status', owned.kind],
-      ...signalOf(reach),
+      signal: reach.signal,
     });
     const isKept = (object.metadata?.finalizers ?? []).length > 0;
     return isKept ? clearObject(reach, owned) : THERE;
@@ -134,18 +134,10 @@ async function asOwned(
   try {
     return await act();
   } catch (error) {
-    if (isReason(error, 'not-found')) return GONE;
-    if (!isReason(error, 'conflict') && !isReason(error, 'invalid')) throw error;
+    if (hasReason(error, 'not-found')) return GONE;
+    if (!hasReason(error, 'conflict') && !hasReason(error, 'invalid')) throw error;
     const sight = await lookAt(reach, owned);
-    if (sight.is === 'there' && isReason(error, 'invalid')) throw error;
+    if (sight.is === 'there' && hasReason(error, 'invalid')) throw error;
     return sight;
   }
-}
-
-function isReason(error: unknown, reason: UpstreamError['reason']): boolean {
-  return error instanceof UpstreamError && error.reason === reason;
-}
-
-function signalOf({ signal }: Reach): { readonly signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }

@@ -2,8 +2,10 @@
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 
+export const NAMESPACES_PATH = '/api/v1/namespaces';
+
 export function namespacePath(name: string): string {
-  return `/api/v1/namespaces/${encodeURIComponent(name)}`;
+  return objectPath(NAMESPACES_PATH, name);
 }
 
 export function serviceAccountsPath(namespace: string): string {

@@ -3,7 +3,7 @@
 // before anything is deleted, and what stays is cleared until it is gone. Recording the outcome is the broker's.
 
 import type { GrantUids } from '../domain/binding.ts';
-import { UpstreamError } from '../domain/errors.ts';
+import { UpstreamError, type UpstreamReason } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import { askUntilRefused } from './ask-with-token.ts';
 import type { ClusterClient } from './cluster-client.ts';
@@ -41,7 +41,7 @@ export interface RevocationTools {
   readonly isMarked: (object: MarkedObject) => boolean;
   /** Resolves after the delay, or rejects when the signal fires. */
   readonly sleep: (delayMs: number, signal?: AbortSignal) => Promise<void>;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Revocation {
@@ -53,7 +53,8 @@ export interface Revocation {
 
 /**
  * Three round trips where nobody resists: the subjects, the deletions, then reading back beside asking with the
- * token. A repeat is harmless, and what is missing already is fine. Throws an UpstreamError when it is not done:
+ * token. A repeat is harmless, and what is missing already is fine; so the caller has made sure that this is the
+ * cluster of the grant, since on another one all would seem gone. Throws an UpstreamError when it is not done:
  * StillHonouredError where the objects are gone but the token is not refused within 12 s.
  */
 export async function revokeGrant(
@@ -61,7 +62,7 @@ export async function revokeGrant(
   target: RevocationTarget,
   tools: RevocationTools,
 ): Promise<Revocation> {
-  const reach: Reach = { client, ...(tools.signal === undefined ? {} : { signal: tools.signal }) };
+  const reach: Reach = { client, signal: tools.signal };
   const { owned, foreign } = await findOwned(reach, target, tools.isMarked);
   const removal = new Removal(owned);
   await removal.emptyRoleBinding(reach);
@@ -81,6 +82,14 @@ export async function revokeGrant(
 
 /** Rounds of deleting and clearing; each of them wins unless somebody writes finalizers in that very moment. */
 const MAX_ROUNDS = 4;
+
+/** How admission, which the holder may have taught to resist, refuses one object and not another. */
+const OF_ONE_OBJECT: ReadonlySet<UpstreamReason> = new Set([
+  'forbidden',
+  'invalid',
+  'conflict',
+  'server-error',
+]);
 
 /** The objects that are still to go. What one of them resists with does not keep the others. */
 class Removal {
@@ -112,7 +121,7 @@ class Removal {
     }
   }
 
-  /** The cluster's refusal of one object is kept for later; any other failure is one of all calls. */
+  /** A refusal that may concern one object alone is kept for later; any other failure is one of all calls. */
   async #each(
     objects: readonly OwnedObject[],
     act: (object: OwnedObject) => Promise<Sight>,
@@ -123,7 +132,7 @@ class Removal {
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue;
       const reason: unknown = outcome.reason;
-      if (!(reason instanceof UpstreamError) || reason.status === undefined) throw reason;
+      if (!(reason instanceof UpstreamError) || !OF_ONE_OBJECT.has(reason.reason)) throw reason;
       this.#refusal ??= reason;
     }
   }

@@ -6,9 +6,9 @@ import type { ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
 import type { ClusterRole, ClusterRoleBinding } from 'kubernetes-types/rbac/v1.d.ts';
 
 import type { GrantUids } from '../domain/binding.ts';
-import { UpstreamError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ClusterClient } from './cluster-client.ts';
+import { hasReason } from './failures.ts';
 import { type Flight, flyTogether } from './fly-together.ts';
 import { accountOf, type GrantDescription, roleBindingOf, roleOf } from './grant-objects.ts';
 import { type GrantedToken, readGrantedToken } from './granted-token.ts';
@@ -25,7 +25,7 @@ export interface GrantOrder extends GrantDescription {
   /** Lifetime to ask for; the cluster may grant less. */
   readonly expirationSeconds: number;
   /** Ends the issue at the create limit, or when the binding is to end meanwhile. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface IssuedGrant {
@@ -106,8 +106,9 @@ async function createAccount(
   try {
     return await create(client, { path, body: accountOf(order), action, signal });
   } catch (error) {
-    const isMissing = error instanceof UpstreamError && error.reason === 'not-found';
-    throw isMissing ? new NamespaceMissingError(action, order.namespace) : error;
+    throw hasReason(error, 'not-found')
+      ? new NamespaceMissingError(action, order.namespace)
+      : error;
   }
 }
 

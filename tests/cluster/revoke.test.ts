@@ -1,9 +1,11 @@
 // Revoking a grant: the token is refused, whatever its holder did with the rights that it had.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 
 import { StillHonouredError } from '../../src/kubernetes/ask-with-token.ts';
+import { ClusterClient } from '../../src/kubernetes/cluster-client.ts';
 import { ensureNamespace } from '../../src/kubernetes/namespace.ts';
+import { readKubeconfig } from '../../src/kubernetes/read-kubeconfig.ts';
 import { revokeGrant } from '../../src/kubernetes/revoke-grant.ts';
 import { issueGrant } from '../../src/kubernetes/token-request-issuer.ts';
 import { describeOnClusters } from '../support/clusters-under-test.ts';
@@ -12,6 +14,8 @@ import { kubectl } from '../support/kubectl.ts';
 
 /** The API server caches an authentication for 10 s. */
 const REFUSED_AS_UNKNOWN = { timeout: 15_000, interval: 250 };
+
+const KINDS_OF_OBJECTS = ['ServiceAccount', 'ClusterRoleBinding'];
 
 const KINDS = ['serviceaccount', 'clusterrole', 'clusterrolebinding'] as const;
 
@@ -42,7 +46,9 @@ describeOnClusters('a revoked grant', (open) => {
   const uidsOf = (grant: Grant): Promise<readonly string[]> =>
     Promise.all(KINDS.map((kind) => uidOf(kind, grant)));
 
-  it.concurrent('is refused at once, and unknown to the cluster within 15 seconds', async () => {
+  it.concurrent('is refused at once, and unknown to the cluster within 15 seconds', async ({
+    expect,
+  }) => {
     const grant = await grants.issue();
     expect(await grants.statusOf(grant)).toBe(200);
     const revocation = await revokeGrant(grants.client, grant.target, grants.tools);
@@ -55,7 +61,9 @@ describeOnClusters('a revoked grant', (open) => {
     await expect.poll(() => grants.statusOf(grant), REFUSED_AS_UNKNOWN).toBe(401);
   });
 
-  it.concurrent('may be revoked again, with and without its uids and its token', async () => {
+  it.concurrent('may be revoked again, with and without its uids and its token', async ({
+    expect,
+  }) => {
     const grant = await grants.issue();
     const { token: _, ...withoutToken } = grant.target;
     const { uids: _uids, ...withoutUids } = withoutToken;
@@ -67,7 +75,7 @@ describeOnClusters('a revoked grant', (open) => {
     expect(await revoke(withoutUids)).toEqual({ proof: 'objects-gone', untouched: [] });
   });
 
-  it.concurrent('is found by its marks where no uids were recorded', async () => {
+  it.concurrent('is found by its marks where no uids were recorded', async ({ expect }) => {
     const grant = await grants.issue();
     const { name, namespace } = grant.order;
     const revocation = await revokeGrant(grants.client, { name, namespace }, grants.tools);
@@ -75,7 +83,9 @@ describeOnClusters('a revoked grant', (open) => {
     expect(await uidsOf(grant)).toEqual(['', '', '']);
   });
 
-  it.concurrent('stays where no uids were recorded and its marks are not ours', async () => {
+  it.concurrent('stays where no uids were recorded and its marks are not ours', async ({
+    expect,
+  }) => {
     const grant = await grants.issue();
     const { name, namespace } = grant.order;
     const others = grantsOn(open().adminKubeconfig);
@@ -90,7 +100,7 @@ describeOnClusters('a revoked grant', (open) => {
     expect(await uidsOf(grant)).toEqual([account, role, roleBinding]);
   });
 
-  it.concurrent('is out though its holder put finalizers on every object', async () => {
+  it.concurrent('is out though its holder put finalizers on every object', async ({ expect }) => {
     const grant = await grants.issue();
     const finalizers = '{"metadata":{"finalizers":["example.com/mine"]}}';
     for (const kind of KINDS) {
@@ -115,7 +125,47 @@ describeOnClusters('a revoked grant', (open) => {
     await expect.poll(() => grants.statusOf(grant), REFUSED_AS_UNKNOWN).toBe(401);
   });
 
-  it.concurrent('is out though its holder took all labels and marks away', async () => {
+  it.concurrent('is out though its holder writes without a pause', async ({ expect }) => {
+    const grant = await grants.issue();
+    const { name, namespace } = grant.order;
+    const holder = new ClusterClient(readKubeconfig(grant.kubeconfig));
+    const objects = [
+      `/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${name}`,
+      `/api/v1/namespaces/${namespace}/serviceaccounts/${name}`,
+    ];
+    const body = {
+      metadata: { finalizers: ['example.com/mine'] },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    };
+    let writes = 0;
+    let isOver = false;
+    const fight = async (path: string): Promise<void> => {
+      while (!isOver) {
+        const call = {
+          method: 'PATCH',
+          path,
+          body,
+          action: 'resist',
+          expect: KINDS_OF_OBJECTS,
+        } as const;
+        const succeeds = await holder.request(call).then(
+          () => true,
+          () => false,
+        );
+        if (succeeds) writes += 1;
+      }
+    };
+    const fights = [...objects, ...objects].map(fight);
+    await expect.poll(() => writes, REFUSED_AS_UNKNOWN).toBeGreaterThan(10);
+    const revocation = await revokeGrant(grants.client, grant.target, grants.tools);
+    isOver = true;
+    await Promise.all(fights);
+    await holder.close();
+    expect(revocation).toEqual({ proof: 'refused', untouched: [] });
+    expect(await uidsOf(grant)).toEqual(['', '', '']);
+  });
+
+  it.concurrent('is out though its holder took all labels and marks away', async ({ expect }) => {
     const grant = await grants.issue();
     const bare = '{"metadata":{"labels":null,"annotations":null}}';
     for (const kind of KINDS) {
@@ -136,7 +186,9 @@ describeOnClusters('a revoked grant', (open) => {
     expect(await uidsOf(grant)).toEqual(['', '', '']);
   });
 
-  it.concurrent('is out though its holder made a role binding of its own, once the cluster forgets its account', async () => {
+  it.concurrent('is out though its holder made a role binding of its own, once the cluster forgets its account', async ({
+    expect,
+  }) => {
     const grant = await grants.issue();
     const { name, namespace } = grant.order;
     const own = `own-${name}`;
@@ -158,7 +210,9 @@ describeOnClusters('a revoked grant', (open) => {
     expect(await asAdmin(['delete', 'clusterrolebinding', own])).toContain('deleted');
   });
 
-  it.concurrent('leaves what has taken the place of its objects, which counts as gone', async () => {
+  it.concurrent('leaves what has taken the place of its objects, which counts as gone', async ({
+    expect,
+  }) => {
     const grant = await grants.issue();
     const { name, namespace } = grant.order;
     const before = await uidsOf(grant);
@@ -177,7 +231,9 @@ describeOnClusters('a revoked grant', (open) => {
     expect(await uidsOf(grant)).toEqual([account, role, '']);
   });
 
-  it.concurrent('is unknown to the cluster even where its holder forbids to touch its role binding', async () => {
+  it.concurrent('is unknown to the cluster even where its holder forbids to touch its role binding', async ({
+    expect,
+  }) => {
     const grant = await grants.issue();
     const { name } = grant.order;
     await succeed(grant.kubeconfig, ['apply', '-f', '-'], policyThatKeeps(name));
@@ -197,7 +253,7 @@ describeOnClusters('a revoked grant', (open) => {
     expect(await uidsOf(grant)).toEqual(['', '', '']);
   });
 
-  it.concurrent('can be revoked in the middle of an issue that failed', async () => {
+  it.concurrent('can be revoked in the middle of an issue that failed', async ({ expect }) => {
     const order = grants.newOrder({ expirationSeconds: 1 });
     await expect(issueGrant(grants.client, order)).rejects.toMatchObject({ reason: 'invalid' });
     const { name, namespace } = order;
@@ -212,7 +268,7 @@ describeOnClusters('a revoked grant', (open) => {
     expect(left).not.toContain(name);
   });
 
-  it.concurrent('ends with its caller', async () => {
+  it.concurrent('ends with its caller', async ({ expect }) => {
     const grant = await grants.issue();
     const tools = { ...grants.tools, signal: AbortSignal.abort() };
     await expect(revokeGrant(grants.client, grant.target, tools)).rejects.toMatchObject({
