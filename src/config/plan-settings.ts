@@ -18,8 +18,8 @@ const MAX_POLLING_SECONDS = 7 * 24 * 60 * 60;
 /** The shortest lifetime that an API server grants: it refuses a TokenRequest of less. */
 const MIN_LIFETIME_SECONDS = 600;
 
-/** The longest that a TokenRequest may ask for; what a cluster grants is usually less. */
-const MAX_LIFETIME_SECONDS = 2 ** 32;
+/** What the ledger's column of requested lifetimes holds: 68 years, and half of what a TokenRequest may ask for. */
+const MAX_LIFETIME_SECONDS = 2 ** 31 - 1;
 
 /** A guard against a slipped zero: each live binding is an administrator's account on a tenant's cluster. */
 const MAX_LIVE_BINDINGS = 1_000;

@@ -23,6 +23,8 @@ export interface SceneOptions {
   readonly draw?: Draw;
   /** The cluster of the run unless said. */
   readonly cluster?: SharedCluster;
+  /** A fresh one unless said; dropped with the scene. */
+  readonly database?: FreshDatabase;
 }
 
 export interface Attachment {
@@ -56,7 +58,7 @@ export interface Scene {
 
 export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const cluster = options.cluster ?? sharedCluster();
-  const database = await freshDatabase();
+  const database = options.database ?? (await freshDatabase());
   const env = sealingEnv();
   const clock = new OwnedClock();
   const given = {

@@ -1,0 +1,174 @@
+// The limit of live bindings, and what parallel requests may not do to it or to each other (contract 4, "Slots";
+// osb.md C61, C62).
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
+import { describeWith } from '../../support/needs.ts';
+import type { OsbAnswer } from '../../support/platform.ts';
+import { refusal } from './refusals.ts';
+import { openScene, type Scene } from './scene.ts';
+
+const LIMIT_REACHED = 'maximum number of non expired bindings reached: 10';
+
+const statusesOf = (answers: readonly OsbAnswer<unknown>[]) =>
+  answers.map(({ status }) => status).sort((a, b) => a - b);
+
+describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () => {
+  let scene: Scene;
+
+  beforeAll(async () => {
+    scene = await openScene();
+  });
+
+  afterAll(() => scene.close());
+
+  const liveOf = async (instance: string): Promise<number> => {
+    const rows = await scene.ledger.sql<{ live: number }>(
+      `select count(*)::int as live from grants g join instances i on i.key = g.instance_key
+      where i.id = $1 and g.ended_at is null and g.sealed_token is not null`,
+      [instance],
+    );
+    return rows[0]?.live ?? -1;
+  };
+
+  const bindings = (count: number) => Array.from({ length: count }, (_, at) => `b-${at}`);
+
+  it('are ten; the eleventh is told when the next one frees', async () => {
+    const instance = await scene.attach();
+    const expiries: string[] = [];
+    for (const binding of bindings(10)) {
+      // The one that ends first is neither the first nor the last.
+      const seconds = binding === 'b-4' ? 600 : 1200;
+      const bound = await scene.platform.bind(
+        { instance, binding },
+        { expiration_seconds: seconds },
+      );
+      expect(bound.status).toBe(201);
+      expiries.push(bound.body.metadata.expires_at);
+    }
+
+    const eleventh = await refusal(scene, () =>
+      scene.platform.bind({ instance, binding: 'eleventh' }),
+    );
+    expect(eleventh).toMatchObject({
+      status: 400,
+      body: { description: `${LIMIT_REACHED}; next slot frees at ${expiries[4]}` },
+    });
+
+    // A repeat takes no slot, and the bounds are asked before the slots.
+    const repeated = await scene.platform.bind(
+      { instance, binding: 'b-4' },
+      { expiration_seconds: 600 },
+    );
+    expect(repeated.status).toBe(200);
+    expect(repeated.headers.get('x-runtime-broker-bindings-remaining')).toBe('0');
+    const short = await refusal(scene, () =>
+      scene.platform.bind({ instance, binding: 'eleventh' }, { expiration_seconds: 599 }),
+    );
+    expect(short.body['description']).toBe('expiration_seconds cannot be less than 600');
+
+    expect((await scene.platform.unbind({ instance, binding: 'b-4' })).status).toBe(200);
+    expect((await scene.platform.bind({ instance, binding: 'eleventh' })).status).toBe(201);
+    await refusal(scene, () => scene.platform.bind({ instance, binding: 'twelfth' }));
+  });
+
+  it('are an instance’s own: another one has ten more', async () => {
+    const instance = await scene.attach();
+    expect((await scene.platform.bind({ instance, binding: 'b-0' })).status).toBe(201);
+  });
+
+  it('KEB defect 1: of 20 parallel binds ten are served, whichever of two replicas they reach', async () => {
+    const replica = await scene.openReplica();
+    for (let round = 0; round < 3; round += 1) {
+      const instance = await scene.attach();
+      const answers = await Promise.all(
+        bindings(20).map((binding, at) => {
+          const { platform } = at % 2 === 0 ? scene : replica;
+          return platform.bind({ instance, binding });
+        }),
+      );
+      expect(statusesOf(answers)).toEqual([...Array(10).fill(201), ...Array(10).fill(400)]);
+      expect(await liveOf(instance)).toBe(10);
+      const told = answers.filter(({ status }) => status === 400) as unknown as OsbAnswer[];
+      for (const { body } of told) {
+        expect(body['description']).toContain(LIMIT_REACHED);
+      }
+      const remaining = answers
+        .filter(({ status }) => status === 201)
+        .map(({ headers }) => Number(headers.get('x-runtime-broker-bindings-remaining')));
+      expect(remaining.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+  });
+
+  it('KEB defect 2: of ten parallel equal binds one issues, the others get its credential or are told to wait', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const instance = await scene.attach();
+      const ids = { instance, binding: 'same' };
+      const answers = await Promise.all(bindings(10).map(() => scene.platform.bind(ids)));
+
+      const served = answers.filter(({ status }) => status < 300);
+      expect(served.filter(({ status }) => status === 201)).toHaveLength(1);
+      expect(new Set(served.map(({ body }) => body.credentials.token)).size).toBe(1);
+      for (const { status, body } of answers.filter((each) => !served.includes(each))) {
+        expect(status).toBe(422);
+        expect(body).toMatchObject({ error: 'ConcurrencyError' });
+      }
+      const grants = await scene.ledger.sql(
+        `select g.id from grants g join instances i on i.key = g.instance_key where i.id = $1`,
+        [instance],
+      );
+      expect(grants).toHaveLength(1);
+      expect((await scene.platform.bind(ids)).status).toBe(200);
+    }
+  });
+
+  it('of parallel binds of one id with different parameters one wins, the others get 409 or 422', async () => {
+    const instance = await scene.attach();
+    const ids = { instance, binding: 'rivals' };
+    const answers = await Promise.all(
+      [600, 700, 800, 900].map((seconds) =>
+        scene.platform.bind(ids, { expiration_seconds: seconds }),
+      ),
+    );
+    expect(statusesOf(answers)).toEqual([201, 409, 409, 409]);
+    expect(await liveOf(instance)).toBe(1);
+  });
+
+  it('parallel binds of one instance do not refuse each other', async () => {
+    const instance = await scene.attach();
+    const answers = await Promise.all(
+      bindings(5).map((binding) => scene.platform.bind({ instance, binding })),
+    );
+    expect(statusesOf(answers)).toEqual([201, 201, 201, 201, 201]);
+  });
+
+  it('a bind and unbind storm on one id never leaves a credential that is dead, or objects without a binding', async () => {
+    const instance = await scene.attach();
+    const ids = { instance, binding: 'storm' };
+    for (let round = 0; round < 10; round += 1) {
+      const [bound] = await Promise.all([scene.platform.bind(ids), scene.platform.unbind(ids)]);
+      expect([201, 422]).toContain(bound.status);
+      const fetched = await scene.platform.getBinding(ids);
+      if (fetched.status === 200) {
+        expect(await scene.eyes.statusWith(fetched.body.credentials.token)).toBe(200);
+      }
+      expect((await scene.platform.unbind(ids)).status).toBeOneOf([200, 410]);
+      expect(await scene.objects('storm')).toEqual([]);
+    }
+  });
+
+  let proxy: ClusterProxy | undefined;
+
+  afterAll(() => proxy?.stop());
+
+  it('KEB defect 17: ten binds in a row make four calls each, over connections that stay open', async () => {
+    proxy = await openClusterProxy(scene.cluster);
+    const instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
+    await scene.platform.bind({ instance, binding: 'b-0' });
+    const [callsBefore, connectionsBefore] = [proxy.requests().length, proxy.connectionCount()];
+    for (const binding of bindings(10).slice(1)) {
+      await scene.platform.bind({ instance, binding });
+    }
+    expect(proxy.requests().length - callsBefore).toBe(9 * 4);
+    expect(proxy.connectionCount() - connectionsBefore).toBe(0);
+  });
+});
