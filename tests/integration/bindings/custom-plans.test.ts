@@ -74,10 +74,10 @@ describeWith({ postgres: true, cluster: true }, 'the rules of a plan', () => {
 
   it('KEB defect 22: something new on a plan that is not bindable is 400 BindingNotSupported', async () => {
     const notBindable = await scene.openReplica({ configFile: NOT_BINDABLE });
+    const bind = (parameters?: Readonly<Record<string, unknown>>) =>
+      notBindable.platform.bind({ instance, binding: newId('new') }, parameters);
     for (const parameters of [undefined, { expiration_seconds: 1 }]) {
-      const answer = await refusal(scene, () =>
-        notBindable.platform.bind({ instance, binding: newId('new') }, parameters),
-      );
+      const answer = await refusal(scene, () => bind(parameters));
       expect(answer).toMatchObject({ status: 400, body: { error: 'BindingNotSupported' } });
     }
     expect((await notBindable.platform.unbind({ instance, binding: 'second' })).status).toBe(200);

@@ -14,7 +14,7 @@ import {
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { recordSecret } from '../../support/leak-record.ts';
 import { type LedgerEyes, openLedgerEyes } from '../../support/ledger-dump.ts';
-import type { Ids, Platform } from '../../support/platform.ts';
+import type { BindingBody, Ids, OsbAnswer, Platform } from '../../support/platform.ts';
 import { until } from '../../support/until.ts';
 
 export interface SceneOptions {
@@ -186,6 +186,15 @@ async function closeAll(
   await Promise.all(brokers.map((broker) => broker.stop()));
   await Promise.all([ledger.close(), eyes.close()]);
   await database.drop();
+}
+
+/** All at the same time, dealt out to the platforms in turn; answers in the order of the ids. */
+export function bindTogether(
+  platforms: readonly Platform[],
+  all: readonly Ids[],
+): Promise<OsbAnswer<BindingBody>[]> {
+  const binds = all.map((ids, at) => platforms[at % platforms.length]?.bind(ids));
+  return Promise.all(binds.filter((bind) => bind !== undefined));
 }
 
 /** An id that no other test of the run has, and that says what it is for. */
