@@ -4,7 +4,7 @@ import type { Instance } from '../domain/instance.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { bindingEnded } from '../observability/events.ts';
 import { inTransaction } from '../storage/database.ts';
-import { endGrant, markRevoking } from '../storage/grants.ts';
+import { endGrant, markRevoking, readGrantForRevocation } from '../storage/grants.ts';
 import type { Broker } from './broker.ts';
 import { finishRevocation } from './finish-revocation.ts';
 
@@ -16,18 +16,32 @@ export interface AbandonedIssue {
   readonly client: ClusterClient | undefined;
 }
 
+export interface Abandonment {
+  /** Nothing of the issue is left. */
+  readonly undone: boolean;
+  /** Somebody else had ordered the grant to end before we did; whatever failed then, this is why the issue ends. */
+  readonly overtaken: boolean;
+}
+
 /**
  * Never throws what the undo meets: it is recorded in the row, and the caller has a failure of its own to tell.
- * @returns whether nothing of the issue is left
  * @throws UpstreamError of the database when the order to undo cannot be committed; nothing was touched then
  */
-export async function abandonIssue(broker: Broker, issue: AbandonedIssue): Promise<boolean> {
-  const { instance, grant, client } = issue;
-  if (client === undefined) {
+export async function abandonIssue(broker: Broker, issue: AbandonedIssue): Promise<Abandonment> {
+  const found = await readGrantForRevocation(broker.db, issue.grant.id);
+  const overtaken = found?.revokingSince !== undefined;
+  if (issue.client === undefined) {
     await endUnmade(broker, issue);
-    return true;
+    return { undone: true, overtaken };
   }
-  await markRevoking(broker.db, { grantId: grant.id, at: broker.clock() });
+  await markRevoking(broker.db, { grantId: issue.grant.id, at: broker.clock() });
+  return { undone: await undo(broker, { ...issue, client: issue.client }), overtaken };
+}
+
+async function undo(
+  broker: Broker,
+  { instance, grant, client }: AbandonedIssue & { readonly client: ClusterClient },
+): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(broker.limits.undoTimeoutMs);
     await finishRevocation(broker, { instance, grantId: grant.id, signal, writersClient: client });

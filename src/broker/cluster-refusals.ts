@@ -1,5 +1,6 @@
 // What a caller is told when the target cluster fails: whether a repeat is worth it, and nothing of its address.
 import { BrokerError, type Refusal, UpstreamError } from '../domain/errors.ts';
+import { NamespaceMissingError } from '../kubernetes/namespace.ts';
 
 /** Where the cluster names no time of its own (contract 4, "Limits of time"). */
 const RETRY_AFTER_SECONDS = 5;
@@ -25,7 +26,7 @@ function wordFor(error: UpstreamError): string {
     case 'forbidden':
       return ': the admin access lacks a right';
     case 'not-found':
-      return ': the namespace of bindings is missing';
+      return error instanceof NamespaceMissingError ? ': the namespace of bindings is missing' : '';
     case 'tls':
       return ': its certificate is not trusted';
     default:

@@ -77,13 +77,13 @@ async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
     return { client, issued: await issueGrant(client, grantOrder(broker, order)) };
   } catch (error) {
     broker.clusters.noticeFailure(instance, error);
-    const undone = await abandonIssue(broker, {
+    const { undone, overtaken } = await abandonIssue(broker, {
       instance,
       bindingId: request.bindingId,
       grant,
       client,
     });
-    const told = stoppedByLimit(error, signal) ? limitPassed(error) : whatToTell(error);
+    const told = overtaken ? stoppedByOther(error) : failureToTell(error, signal);
     bindingIssueFailed(broker.log, {
       instanceId: instance.id,
       bindingId: request.bindingId,
@@ -109,8 +109,14 @@ function grantOrder(broker: Broker, { request, grant, signal }: IssueOrder): Gra
   };
 }
 
-function stoppedByLimit(error: unknown, limit: AbortSignal): boolean {
-  return limit.aborted && error instanceof UpstreamError && error.reason === 'cancelled';
+/** What failed is but a trace of whoever ended the grant: its account was gone, for example. */
+function stoppedByOther(cause: unknown): BrokerError {
+  return new BrokerError(CONCURRENT_OPERATION, { cause });
+}
+
+function failureToTell(error: unknown, limit: AbortSignal): unknown {
+  const isStopped = limit.aborted && error instanceof UpstreamError && error.reason === 'cancelled';
+  return isStopped ? limitPassed(error) : whatToTell(error);
 }
 
 /** Where the cluster names no time of its own (contract 4, "Limits of time"). */

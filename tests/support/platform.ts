@@ -45,6 +45,8 @@ export interface Call {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Hangs up. */
+  readonly signal?: AbortSignal;
 }
 
 export class Platform {
@@ -67,6 +69,7 @@ export class Platform {
       method: call.method,
       headers: Object.entries(headers).filter(([, value]) => value !== ''),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(call.signal === undefined ? {} : { signal: call.signal }),
     });
     const text = await answer.text();
     note(call, answer.status, text);
