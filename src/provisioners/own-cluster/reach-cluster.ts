@@ -1,16 +1,29 @@
 // First step: the cluster answers and says which one it is.
+import type { ClusterClient } from '../../kubernetes/cluster-client.ts';
 import { readClusterUid } from '../../kubernetes/cluster-identity.ts';
-import type { Step } from '../provisioner.ts';
+import { hasReason } from '../../kubernetes/failures.ts';
+import type { Step, StepContext } from '../provisioner.ts';
+import { demandRights } from './check-rights.ts';
 import type { ClusterOfRuntime } from './cluster-of-runtime.ts';
 
 export function reachCluster({ clientOf }: ClusterOfRuntime): Step {
   return {
     name: 'reach-cluster',
-    run: async ({ runtime, signal }) => {
-      const client = await clientOf(runtime);
-      const uid = await readClusterUid(client, signal);
+    run: async (context) => {
+      const client = await clientOf(context.runtime);
+      const uid = await readUid(client, context);
       const { server, certificateAuthorityData, tlsServerName } = client.access;
       return { outcome: 'done', cluster: { uid, server, certificateAuthorityData, tlsServerName } };
     },
   };
+}
+
+/** Who may not even ask learns all that is missing at once, as the next step would name it. */
+async function readUid(client: ClusterClient, context: StepContext): Promise<string> {
+  try {
+    return await readClusterUid(client, context.signal);
+  } catch (error) {
+    if (hasReason(error, 'forbidden')) await demandRights(client, context);
+    throw error;
+  }
 }
