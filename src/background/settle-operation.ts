@@ -7,6 +7,7 @@ import {
   operationFailed,
   operationPostponed,
   operationSucceeded,
+  operationTakenAway,
 } from '../observability/events.ts';
 import type { Step, StepOutcome } from '../provisioners/provisioner.ts';
 import { inTransaction, type OpenTransaction } from '../storage/database.ts';
@@ -59,12 +60,15 @@ export async function settleOutcome(
     }
     return holds;
   });
-  if (settled && next === undefined) {
-    operationSucceeded(broker.log, factsOf(operation));
+  if (!settled) {
+    operationTakenAway(broker.log, factsOf(operation));
+    return undefined;
   }
-  return settled && next !== undefined
-    ? { claim, operation: { ...operation, step: next.name, attempt: 0 } }
-    : undefined;
+  if (next === undefined) {
+    operationSucceeded(broker.log, factsOf(operation));
+    return undefined;
+  }
+  return { claim, operation: { ...operation, step: next.name, attempt: 0 } };
 }
 
 async function endAsSucceeded(
@@ -113,6 +117,8 @@ export async function settleFailure(
   const at = broker.clock();
   if (await endOperation(broker.db, { claim, state: 'failed', description, at })) {
     operationFailed(broker.log, { ...factsOf(operation), cause: description });
+  } else {
+    operationTakenAway(broker.log, factsOf(operation));
   }
 }
 
@@ -129,12 +135,18 @@ async function postpone(
 ): Promise<void> {
   const wanted = addMs(broker.clock(), delayMs);
   const nextRunAt = wanted < operation.deadline ? wanted : operation.deadline;
-  await inTransaction(broker.db, async (tx) => {
-    if (await postponeOperation(tx, { claim, attempt, nextRunAt, description })) {
+  const postponed = await inTransaction(broker.db, async (tx) => {
+    const holds = await postponeOperation(tx, { claim, attempt, nextRunAt, description });
+    if (holds) {
       await broker.jobs.wake(tx, { operationId: operation.id, at: nextRunAt });
     }
+    return holds;
   });
-  operationPostponed(broker.log, { ...factsOf(operation), cause: description, nextRunAt });
+  if (postponed) {
+    operationPostponed(broker.log, { ...factsOf(operation), cause: description, nextRunAt });
+  } else {
+    operationTakenAway(broker.log, factsOf(operation));
+  }
 }
 
 function factsOf({ id, instanceKey, type }: Operation) {

@@ -51,6 +51,11 @@ export function operationFailed(
   log.warn({ event: 'operation-failed', ...facts }, 'operation failed');
 }
 
+/** The runner's claim did not hold any more: cancelled, or claimed by another. What it brought was not stored. */
+export function operationTakenAway(log: Logger, facts: OperationFacts): void {
+  log.info({ event: 'operation-taken-away', ...facts }, 'operation taken away from its runner');
+}
+
 /** The step is run again at that time: it waits for something, or a system failed in a way that may pass. */
 export function operationPostponed(
   log: Logger,
