@@ -1,0 +1,49 @@
+// Ctrl-C and its like. The first one stops the demo in order; one that comes later ends it at once, and the guards
+// of what it started (own-folder.ts, and those of the real parts) clean up after it.
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export type Signal = (typeof SIGNALS)[number] | 'SIGPIPE';
+
+/** What shells report for a process that a signal ended is 128 and the signal's number (POSIX). */
+const EXIT_STATUS: Readonly<Record<Signal, number>> = {
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGPIPE: 141,
+  SIGTERM: 143,
+};
+
+/** npm passes on the signal that the terminal sends to both, so one press of Ctrl-C may arrive twice. */
+const SAME_PRESS_MS = 500;
+
+export class Interrupted extends Error {
+  readonly signalName: Signal;
+
+  constructor(signalName: Signal) {
+    super(`Interrupted (${signalName}).`);
+    this.name = 'Interrupted';
+    this.signalName = signalName;
+  }
+
+  get exitStatus(): number {
+    return EXIT_STATUS[this.signalName];
+  }
+}
+
+/** @returns a signal that fires at the first of them, with an Interrupted as its reason */
+export function listenForInterruption(): AbortSignal {
+  const interruption = new AbortController();
+  let firstAt: number | undefined;
+  const hear = (name: Signal) => {
+    const now = performance.now();
+    firstAt ??= now;
+    interruption.abort(new Interrupted(name));
+    if (now - firstAt < SAME_PRESS_MS) return;
+    for (const each of SIGNALS) process.removeAllListeners(each);
+    process.kill(process.pid, name === 'SIGPIPE' ? 'SIGTERM' : name);
+  };
+  for (const name of SIGNALS) process.on(name, () => hear(name));
+  // Nobody reads any more (`npm run demo | head`): Node reports a write that fails instead of the signal.
+  process.stdout.on('error', () => interruption.abort(new Interrupted('SIGPIPE')));
+  return interruption.signal;
+}
