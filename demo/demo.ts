@@ -41,6 +41,7 @@ async function runDemo(kubeconfigFile: string | undefined, env: Environment): Pr
     write: (text) => process.stdout.write(text),
     isTerminal,
     hasColours: isTerminal && wantsColours(env),
+    columns: isTerminal ? process.stdout.columns : undefined,
   });
   const interruption = listenForInterruption();
   const unwinding = new Unwinding();

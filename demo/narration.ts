@@ -11,12 +11,16 @@ export interface Screen {
   /** A person looks at it: the step that runs is shown, and its line is written anew when it ends. */
   readonly isTerminal: boolean;
   readonly hasColours: boolean;
+  /** Undefined where nobody breaks lines. */
+  readonly columns: number | undefined;
 }
 
 /** Times stand in one column; with it and the margin a line fits a terminal of 80. */
 const TITLE_WIDTH = 64;
 const TIME_WIDTH = 8;
+/** Longer lines are hard to read on any screen, and shorter ones break every command. */
 const MAX_DETAIL_WIDTH = 110;
+const MIN_DETAIL_WIDTH = 60;
 
 const STEP_MARGIN = '  ';
 const DETAIL_MARGIN = '      ';
@@ -79,7 +83,9 @@ export class Narration {
   details(lines: readonly string[]): void {
     for (const text of lines) {
       const style = text.startsWith(SENT) ? 'cyan' : 'dim';
-      for (const line of wrapped(text)) this.#line(`${DETAIL_MARGIN}${this.#styled(style, line)}`);
+      for (const line of wrapped(text, this.#detailWidth())) {
+        this.#line(`${DETAIL_MARGIN}${this.#styled(style, line)}`);
+      }
     }
   }
 
@@ -97,6 +103,11 @@ export class Narration {
     }
     this.#line(`\n${this.#styled('red', error.message)}`);
     for (const hint of error.hints) this.#line(hint);
+  }
+
+  #detailWidth(): number {
+    const { columns = MAX_DETAIL_WIDTH } = this.#screen;
+    return Math.min(MAX_DETAIL_WIDTH, Math.max(MIN_DETAIL_WIDTH, columns - DETAIL_MARGIN.length));
   }
 
   #endStep(sign: string, title: string, startedAt: number): void {
@@ -123,12 +134,14 @@ export function duration(ms: number): string {
 }
 
 /** Broken between words; a command in the way in which a shell reads it as one. */
-function wrapped(text: string): readonly string[] {
+function wrapped(text: string, width: number): readonly string[] {
   const isSent = text.startsWith(SENT);
+  // A command's line also ends in a backslash.
+  const room = isSent ? width - 2 : width;
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > MAX_DETAIL_WIDTH) {
+    if (line !== '' && line.length + 1 + word.length > room) {
       lines.push(isSent ? `${line} \\` : line);
       line = isSent ? `${CONTINUED}${word}` : word;
     } else {

@@ -63,7 +63,8 @@ function suggestions(stage: Stage): readonly Suggestion[] {
     {
       title: 'Get a kubeconfig for ten minutes',
       command: [
-        `${curl} -X PUT ${binding} \\`,
+        `${curl} -X PUT \\`,
+        `  ${binding} \\`,
         `  -d '${body}' \\`,
         `  | node -p 'JSON.parse(fs.readFileSync(0)).credentials.kubeconfig' > ${kubeconfig}`,
       ],
