@@ -76,11 +76,14 @@ async function revokeOnCluster(
     ...(token === undefined ? {} : { token }),
   };
   const marker = broker.marker();
-  return await revokeGrant(client, target, {
+  const revocation = await revokeGrant(client, target, {
     isMarked: (object) => verifyMarkOf(marker, object) !== undefined,
     sleep: broker.sleep,
     signal,
   });
+  // What is missing, or refuses the token, proves nothing where another cluster has begun to answer meanwhile.
+  await broker.clusters.confirm(client, instance, signal);
+  return revocation;
 }
 
 /** A token that has expired proves nothing, and one that cannot be opened is still revoked by names and uids. */

@@ -74,7 +74,9 @@ async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
   let client: ClusterClient | undefined;
   try {
     client = await broker.clusters.open(instance, signal);
-    return { client, issued: await issueGrant(client, grantOrder(broker, order)) };
+    const issued = await issueGrant(client, grantOrder(broker, order));
+    await broker.clusters.confirm(client, instance, signal);
+    return { client, issued };
   } catch (error) {
     broker.clusters.noticeFailure(instance, error);
     const { undone, overtaken } = await abandonIssue(broker, {

@@ -21,8 +21,11 @@ export interface RuntimeClustersParts {
 
 export class RuntimeClusters {
   readonly #parts: RuntimeClustersParts;
-  /** Clients whose cluster has told its identity; a changed access makes a new client, which is asked again. */
-  readonly #identified = new WeakSet<ClusterClient>();
+  /**
+   * How many connections a client had lost when its cluster told its identity. A changed access makes a new client,
+   * and a lost connection may have been the last one to the cluster that told it: both are asked again.
+   */
+  readonly #identifiedAt = new WeakMap<ClusterClient, number>();
 
   constructor(parts: RuntimeClustersParts) {
     this.#parts = parts;
@@ -50,10 +53,29 @@ export class RuntimeClusters {
     const runtime = this.runtimeOf(instance);
     const access = await provisioners.provisionerOf(instance.planId).adminAccess(runtime);
     const client = openClusters.clientFor(instance.key, access);
-    if (!this.#identified.has(client)) {
-      await this.#identify(client, instance, signal);
-    }
+    await this.confirm(client, instance, signal);
     return client;
+  }
+
+  /**
+   * That what answers the client is still the cluster which was attached. It is asked only where a connection was lost
+   * since it last told; so after a row of calls, this says whether all of them went to that cluster.
+   * @throws as `open` does
+   */
+  async confirm(client: ClusterClient, instance: Instance, signal?: AbortSignal): Promise<void> {
+    const { connectionsLost } = client;
+    if (this.#identifiedAt.get(client) === connectionsLost) {
+      return;
+    }
+    const uid = await readClusterUid(client, signal);
+    if (uid !== instance.cluster?.uid) {
+      this.forget(instance);
+      throw new BrokerError({
+        code: 'other-cluster',
+        description: 'Another cluster answers at the address of the one that was attached.',
+      });
+    }
+    this.#identifiedAt.set(client, connectionsLost);
   }
 
   /** To be told every failure of a call: after these two the access is read and the cluster asked anew. */
@@ -68,17 +90,5 @@ export class RuntimeClusters {
 
   forget(instance: Instance): void {
     this.#parts.openClusters.drop(instance.key);
-  }
-
-  async #identify(client: ClusterClient, instance: Instance, signal?: AbortSignal): Promise<void> {
-    const uid = await readClusterUid(client, signal);
-    if (uid !== instance.cluster?.uid) {
-      this.forget(instance);
-      throw new BrokerError({
-        code: 'other-cluster',
-        description: 'Another cluster answers at the address of the one that was attached.',
-      });
-    }
-    this.#identified.add(client);
   }
 }

@@ -62,6 +62,7 @@ export class ClusterClient {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #pool: Pool;
   #anonymousPool: Pool | undefined;
+  #connectionsLost = 0;
   #closed: Promise<unknown> | undefined;
 
   /** Opens no connection yet. Throws an UpstreamError where TLS cannot be set up from the access. */
@@ -74,6 +75,11 @@ export class ClusterClient {
     const { credential } = access;
     this.#headers = credential.kind === 'token' ? bearer(credential.token) : {};
     this.#pool = this.#openPool(secureContextOf(access));
+  }
+
+  /** How many connections have ended so far. Behind those that follow may be another server, of another cluster. */
+  get connectionsLost(): number {
+    return this.#connectionsLost;
   }
 
   /**
@@ -159,7 +165,7 @@ export class ClusterClient {
   #openPool(secureContext: SecureContext): Pool {
     const { connectMs, headersMs, bodyMs, answerBytes, connections } = this.#limits;
     const { tlsServerName } = this.access;
-    return new Pool(this.#origin, {
+    const pool = new Pool(this.#origin, {
       connections,
       // HTTP/2 would put all calls on one connection, and measures slower.
       allowH2: false,
@@ -176,6 +182,10 @@ export class ClusterClient {
         ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
       },
     });
+    pool.on('disconnect', () => {
+      this.#connectionsLost += 1;
+    });
+    return pool;
   }
 }
 

@@ -138,6 +138,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that fails', () => {
       const moved = await scene.openReplica({ configFile: MISSING });
       const ids = { instance, binding: newId('nowhere') };
       const answer = await moved.platform.bind(ids);
+      await moved.stop();
       expect(answer).toMatchObject({
         status: 502,
         body: {
@@ -162,6 +163,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that fails', () => {
       // Nobody finishes the deletion here, as no controller runs.
       await scene.eyes.call('DELETE', `/api/v1/namespaces/${name}`);
       const answer = await moved.platform.bind({ instance, binding: newId('going') });
+      await moved.stop();
       expect(answer.status).toBe(502);
       expectErrorBody(answer);
       expect(await scene.objects()).toEqual([]);

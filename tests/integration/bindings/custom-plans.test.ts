@@ -69,6 +69,7 @@ describeWith({ postgres: true, cluster: true }, 'the rules of a plan', () => {
       expect(repeated.body.credentials).toEqual(before.body.credentials);
       expect((await changed.platform.getBinding(ids)).body).toEqual(before.body);
       expect((await changed.platform.bind({ instance, binding: 'second' })).status).toBe(409);
+      await changed.stop();
     }
   });
 
@@ -81,6 +82,7 @@ describeWith({ postgres: true, cluster: true }, 'the rules of a plan', () => {
       expect(answer).toMatchObject({ status: 400, body: { error: 'BindingNotSupported' } });
     }
     expect((await notBindable.platform.unbind({ instance, binding: 'second' })).status).toBe(200);
+    await notBindable.stop();
   });
 
   it('a smaller limit refuses what is new, and says when the first of those that live ends', async () => {
@@ -92,6 +94,7 @@ describeWith({ postgres: true, cluster: true }, 'the rules of a plan', () => {
     );
     const repeated = await strict.platform.bind({ instance, binding: 'more' });
     expect(repeated.headers.get('x-runtime-broker-bindings-remaining')).toBe('0');
+    await strict.stop();
   });
 
   it('the longest lifetime that a plan can allow is served', async () => {

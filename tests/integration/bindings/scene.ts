@@ -49,7 +49,10 @@ export interface Scene {
   passTime(seconds: number): Promise<void>;
   /** By the broker's clock. */
   now(): Date;
-  /** Another broker on the same database and clock; closed with the scene. */
+  /**
+   * Another broker on the same database and clock; stopped with the scene, or by the test, since it takes part in the
+   * work on instances, by its own configuration.
+   */
   openReplica(options?: Pick<SceneOptions, 'configFile'>): Promise<TestBroker>;
   /** Accounts, roles and role bindings of this installation on the scene's cluster; of one binding where it is named. */
   objects(binding?: string): Promise<readonly SeenObject[]>;
@@ -65,12 +68,19 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     clock: () => clock.now(),
     ...(options.draw === undefined ? {} : { draw: options.draw }),
   };
-  const brokers: TestBroker[] = [];
+  const brokers = new Set<TestBroker>();
   const open = async (configFile: string | undefined): Promise<TestBroker> => {
     const file = configFile === undefined ? {} : { configFile };
-    const broker = await startBroker({ databaseUrl: database.url, env, given, ...file });
-    brokers.push(broker);
-    return broker;
+    const started = await startBroker({ databaseUrl: database.url, env, given, ...file });
+    const opened: TestBroker = {
+      ...started,
+      async stop() {
+        brokers.delete(opened);
+        await started.stop();
+      },
+    };
+    brokers.add(opened);
+    return opened;
   };
   const broker = await open(options.configFile);
   const ledger = openLedgerEyes(database.url);
@@ -87,12 +97,12 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
       attachTo(broker.platform, { instance, kubeconfig, parameters: parameters ?? {} }),
     async passTime(seconds) {
       clock.pass(seconds);
-      await Promise.all(brokers.map((each) => untilSeen(ledger, each, clock.now())));
+      await Promise.all([...brokers].map((each) => untilSeen(ledger, each, clock.now())));
     },
     now: () => clock.now(),
     openReplica: ({ configFile } = {}) => open(configFile),
     objects: (binding) => objectsOf({ broker, eyes }, binding),
-    close: () => closeAll(brokers, { ledger, eyes, database }),
+    close: () => closeAll([...brokers], { ledger, eyes, database }),
   };
 }
 
