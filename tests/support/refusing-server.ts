@@ -2,6 +2,14 @@
 // catalog is there. Real otherwise: router, hooks, parsers and schemas are those of production.
 
 import type { FastifyInstance, InjectOptions } from 'fastify';
+import {
+  type DatabaseConnection,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
 
 import type { Broker } from '../../src/broker/broker.ts';
 import { BUILT_IN_PLANS } from '../../src/domain/built-in-plans.ts';
@@ -46,15 +54,44 @@ export function send(server: FastifyInstance, options: InjectOptions) {
 }
 
 function unreachedBroker(): Broker {
-  const offered = { provisioners: { offered: () => BUILT_IN_PLANS } };
-  return new Proxy(offered, {
+  const reached: Readonly<Record<string | symbol, unknown>> = {
+    provisioners: { offered: () => BUILT_IN_PLANS },
+    db: databaseThatOnlyAnswers(),
+  };
+  return new Proxy(reached, {
     get(target, name) {
-      if (name === 'provisioners') {
-        return target.provisioners;
+      if (Object.hasOwn(target, name)) {
+        return target[name];
       }
       throw new Error(`the broker was reached: ${String(name)}`);
     },
   }) as unknown as Broker;
+}
+
+/** It is there, and knows nothing: whoever asks for more than that has reached the broker. */
+class DriverThatOnlyAnswers extends DummyDriver {
+  override acquireConnection(): Promise<DatabaseConnection> {
+    return Promise.resolve({
+      executeQuery(query) {
+        if (query.sql === 'select 1') return Promise.resolve({ rows: [] });
+        throw new Error('the broker was reached: db');
+      },
+      streamQuery() {
+        throw new Error('the broker was reached: db');
+      },
+    });
+  }
+}
+
+function databaseThatOnlyAnswers(): Kysely<unknown> {
+  return new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DriverThatOnlyAnswers(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
 }
 
 /** How a request ends that was refused by nothing: the verb runs, and finds no broker behind it. */

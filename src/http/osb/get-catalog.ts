@@ -6,8 +6,8 @@ import type { OsbParts, OsbScope } from './parts.ts';
 import { fromCatalog } from './wire-catalog.ts';
 
 export function getCatalogRoute(scope: OsbScope, { broker }: OsbParts): void {
-  scope.get('/catalog', (request, reply) => {
-    const body = JSON.stringify(fromCatalog(getCatalog(broker)));
+  scope.get('/catalog', async (request, reply) => {
+    const body = JSON.stringify(fromCatalog(await getCatalog(broker)));
     const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
     void reply.header('ETag', etag);
     return knows(request.headers['if-none-match'], etag)
