@@ -2,6 +2,7 @@
 // is written after it to settle-operation.ts, and when a runner is woken to the job engine.
 import type { Broker } from '../broker/broker.ts';
 import { addMs } from '../domain/clock.ts';
+import { UpstreamError } from '../domain/errors.ts';
 import type { Step, StepContext } from '../provisioners/provisioner.ts';
 import { findInstanceByKey } from '../storage/instances.ts';
 import { type ClaimedOperation, claimOperation } from '../storage/operations.ts';
@@ -11,6 +12,9 @@ import { stepsOfOperation } from './steps-of-operation.ts';
 
 /** Longer than any step's own limits, short enough that a lost runner's operation goes on within a minute. */
 const LEASE_MS = 60_000;
+
+/** Between two attempts to store what a step came to. */
+const STORE_PAUSE_MS = 1_000;
 
 /** A step ends before its lease does, so that two replicas never run the same one. */
 const STEP_TIMEOUT_MS = 50_000;
@@ -43,26 +47,58 @@ async function runNextStep(
   claimed: ClaimedOperation,
   stopping: AbortSignal,
 ): Promise<ClaimedOperation | undefined> {
+  const leasedUntil = addMs(broker.clock(), LEASE_MS);
+  const write = await runStep(broker, claimed, stopping);
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDatabaseAway(error) || stopping.aborted || broker.clock() >= leasedUntil) {
+        throw error;
+      }
+      // Nobody else may go on before our lease has lapsed, and by then its deadline might have passed.
+      broker.log.warn(
+        { err: error, operationId: claimed.operation.id },
+        'a step is not stored yet',
+      );
+      await broker.sleep(STORE_PAUSE_MS, stopping).catch(() => undefined);
+    }
+  }
+}
+
+function isDatabaseAway(error: unknown): boolean {
+  return error instanceof UpstreamError && error.system === 'database' && error.retryable;
+}
+
+/** The one row update after a step; harmless when it is made twice. */
+type Write = () => Promise<ClaimedOperation | undefined>;
+
+/** Never throws: what fails is the outcome. */
+async function runStep(
+  broker: Broker,
+  claimed: ClaimedOperation,
+  stopping: AbortSignal,
+): Promise<Write> {
   const { operation } = claimed;
   const now = broker.clock();
   if (operation.deadline <= now) {
     const description = `Given up at the deadline. ${operation.description}`;
-    await settleFailure(broker, claimed, { verdict: 'abandon', description });
-    return undefined;
+    return () => settleFailure(broker, claimed, { verdict: 'abandon', description });
   }
   try {
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(STEP_TIMEOUT_MS)]);
     const { step, next, context } = await prepare(broker, claimed);
     const outcome = await step.run({ ...context, now, signal });
-    const leasedUntil = addMs(broker.clock(), LEASE_MS);
-    return await settleOutcome(broker, claimed, { outcome, next, leasedUntil });
+    return () => {
+      const leasedUntil = addMs(broker.clock(), LEASE_MS);
+      return settleOutcome(broker, claimed, { outcome, next, leasedUntil });
+    };
   } catch (error) {
     broker.log.warn(
       { err: error, operationId: operation.id, step: operation.step },
       'a step failed',
     );
-    await settleFailure(broker, claimed, stepFailure(error));
-    return undefined;
+    return () => settleFailure(broker, claimed, stepFailure(error));
   }
 }
 

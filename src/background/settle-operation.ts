@@ -100,19 +100,19 @@ async function forgetInstance(tx: OpenTransaction, instanceKey: string, at: Date
   await markInstanceDeleted(tx, instanceKey, { at });
 }
 
-/** Whatever follows, it does not follow at once. */
+/** @returns always undefined: whatever follows, it does not follow at once */
 export async function settleFailure(
   broker: Broker,
   claimed: ClaimedOperation,
   { verdict, description, retryAfterSeconds }: StepFailure,
-): Promise<void> {
+): Promise<undefined> {
   const { operation, claim } = claimed;
   if (verdict === 'repeat') {
     const attempt = operation.attempt + 1;
     const wantedMs = Math.min(FIRST_DELAY_MS * 2 ** operation.attempt, LONGEST_DELAY_MS);
     const delayMs = Math.max(wantedMs, (retryAfterSeconds ?? 0) * 1000);
     await postpone(broker, claimed, { delayMs, description, attempt });
-    return;
+    return undefined;
   }
   const at = broker.clock();
   if (await endOperation(broker.db, { claim, state: 'failed', description, at })) {
@@ -120,6 +120,7 @@ export async function settleFailure(
   } else {
     operationTakenAway(broker.log, factsOf(operation));
   }
+  return undefined;
 }
 
 interface Postponement {
