@@ -3,6 +3,7 @@
 // DELETE or by deprovisioning: CE").
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterProxy, type FaultAct, openClusterProxy } from '../../support/cluster-proxy.ts';
+import type { TestBroker } from '../../support/broker.ts';
 import { describeWith } from '../../support/needs.ts';
 import { bindingPath, OWN_CLUSTER_PLAN_ID, SERVICE_ID } from '../../support/platform.ts';
 import { until } from '../../support/until.ts';
@@ -32,11 +33,14 @@ const MOMENTS = Object.entries(CALLS).flatMap(([call, on]) =>
 
 describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', () => {
   let scene: Scene;
+  /** Shares nothing with the one that issues but the database. */
+  let replica: TestBroker;
   let proxy: ClusterProxy;
   let instance: string;
 
   beforeAll(async () => {
     scene = await openScene();
+    replica = await scene.openReplica();
     proxy = await openClusterProxy(scene.cluster);
     instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
   });
@@ -70,7 +74,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
       const ids = { instance, binding: newId('stopped') };
       const { binding, release } = await issueOnHold(ids, on, act);
 
-      expect(await scene.platform.unbind(ids)).toMatchObject({ status: 200, body: {} });
+      expect(await replica.platform.unbind(ids)).toMatchObject({ status: 200, body: {} });
       release();
       const answer = await binding;
 
@@ -93,7 +97,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
       const ids = { instance: going, binding: newId('ended') };
       const { binding, release } = await issueOnHold(ids, on, act);
 
-      expect((await scene.platform.deprovision(ids)).status).toBe(202);
+      expect((await replica.platform.deprovision(ids)).status).toBe(202);
       await until({
         what: 'the instance is gone',
         limitMs: 20_000,
@@ -122,7 +126,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
       await scene.passTime(LEASE_SECONDS);
       expect((await scene.platform.bindingOperation(ids)).body).toMatchObject({ state: 'failed' });
 
-      const second = await scene.platform.bind(ids);
+      const second = await replica.platform.bind(ids);
       expect(second.status).toBe(201);
       release();
 
@@ -149,7 +153,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
       expect((await scene.platform.bind({ instance: full, binding: 'tenth' })).status).toBe(400);
       await scene.passTime(LEASE_SECONDS);
 
-      expect((await scene.platform.bind({ instance: full, binding: 'tenth' })).status).toBe(201);
+      expect((await replica.platform.bind({ instance: full, binding: 'tenth' })).status).toBe(201);
       release();
 
       expect(await binding).toMatchObject({ status: 422, body: { error: 'ConcurrencyError' } });
