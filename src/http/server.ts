@@ -5,6 +5,7 @@ import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 
 import type { Logger } from '../observability/logger.ts';
 import { learnRoutes, type UnmatchedRequest } from './allowed-methods.ts';
+import { endConnectionsOnClose } from './end-connections.ts';
 import { answerToConnectionError, answerToFrameworkError } from './framework-errors.ts';
 import { gateRefusal, type IsServing } from './gate.ts';
 import { MAX_BODY_BYTES, parseBodiesAsJson } from './json-body.ts';
@@ -97,6 +98,7 @@ function createServer({ log, beforeAll, beforeUnroutable }: ServerParts): BareSe
     logAbandonedRequest(log, request);
     done();
   });
+  endConnectionsOnClose(server);
   parseBodiesAsJson(server);
   const answerUnmatched = learnRoutes(server);
   server.setNotFoundHandler((request, reply) => refuse(reply, answerUnmatched(request)));
