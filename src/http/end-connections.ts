@@ -8,11 +8,11 @@ export function endConnectionsOnClose(server: FastifyInstance): void {
     isClosing = true;
     done();
   });
-  server.addHook('onSend', (_request, reply, payload, done) => {
+  server.addHook('onSend', (_request, reply, payload) => {
     if (isClosing) {
       void reply.header('Connection', 'close');
     }
-    done(null, payload);
+    return Promise.resolve(payload);
   });
   server.addHook('onResponse', (_request, _reply, done) => {
     if (isClosing) {

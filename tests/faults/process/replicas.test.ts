@@ -82,7 +82,7 @@ describeWith(
 
 describeWith({ postgres: true, cluster: true }, 'an operation', () => {
   let scene: Scene;
-  let replicas: readonly TestBroker[];
+  let replicas: readonly [TestBroker, TestBroker];
   let proxy: ClusterProxy;
 
   beforeAll(async () => {
@@ -122,17 +122,14 @@ describeWith({ postgres: true, cluster: true }, 'an operation', () => {
     const instances = Array.from({ length: 12 }, () => newId('many'));
     const accepted = await Promise.all(
       instances.map((instance, at) =>
-        (at % 2 === 0 ? replicas[0] : replicas[1])?.platform.provision(
-          { instance },
-          proxy.adminKubeconfig,
-        ),
+        replicas[at % 2 === 0 ? 0 : 1].platform.provision({ instance }, proxy.adminKubeconfig),
       ),
     );
     for (const instance of instances) {
       expect(await operationEnded(scene.platform, { instance })).toBe('succeeded');
     }
     expect(proxy.requests(/kube-system$/).length - before).toBe(12);
-    await expectClaims(accepted.map((answer) => String(answer?.body['operation'])));
+    await expectClaims(accepted.map((answer) => String(answer.body['operation'])));
   });
 
   /** Each was claimed once, and its end was told once over all replicas. */

@@ -65,7 +65,7 @@ describeWith({ postgres: true, cluster: true }, 'a process that is told to end',
 
     const ended = broker.end('SIGTERM');
     await untilStopping();
-    await expect(fetch(`${broker.publicUrl}/v2/catalog`)).rejects.toThrow();
+    await expect(fetch(`${broker.publicUrl}/v2/catalog`)).rejects.toThrow('fetch failed');
     held.end();
 
     const bound = await binding;

@@ -177,15 +177,15 @@ describeWith({ postgres: true, cluster: true }, 'attaching a cluster', () => {
     /** A user with a client certificate and just these rules. */
     async function userWith(rules: readonly unknown[]): Promise<string> {
       const name = `attacher-${randomUUID()}`;
-      const { call } = scene.eyes;
+      const { eyes } = scene;
       const role = '/apis/rbac.authorization.k8s.io/v1';
-      await call('POST', `${role}/clusterroles`, {
+      await eyes.call('POST', `${role}/clusterroles`, {
         apiVersion: `${RBAC}/v1`,
         kind: 'ClusterRole',
         metadata: { name },
         rules,
       });
-      await call('POST', `${role}/clusterrolebindings`, {
+      await eyes.call('POST', `${role}/clusterrolebindings`, {
         apiVersion: `${RBAC}/v1`,
         kind: 'ClusterRoleBinding',
         metadata: { name },
