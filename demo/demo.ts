@@ -43,7 +43,7 @@ async function runDemo(kubeconfigFile: string | undefined, env: Environment): Pr
     hasColours: isTerminal && wantsColours(env),
     columns: isTerminal ? process.stdout.columns : undefined,
   });
-  const interruption = listenForInterruption();
+  const interruption = listenForInterruption(env);
   const unwinding = new Unwinding();
   const wanted = { env, kubeconfigFile };
   const status = await toItsEnd({ wanted, narration, unwinding, interruption });

@@ -1,5 +1,7 @@
-// Ctrl-C and its like. The first one stops the demo in order; one that comes later ends it at once, and the guards
+// Ctrl-C and its like, and the end of whoever started us. The first one stops the demo in order; one that comes later ends it at once, and the guards
 // of what it started (own-folder.ts, and those of the real parts) clean up after it.
+
+import type { Environment } from './environment.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -16,6 +18,9 @@ const EXIT_STATUS: Readonly<Record<Signal, number>> = {
 /** npm passes on the signal that the terminal sends to both, so one press of Ctrl-C may arrive twice. */
 const SAME_PRESS_MS = 500;
 
+/** A person who ended npm looks for leftovers no sooner. */
+const PARENT_LOOK_MS = 500;
+
 export class Interrupted extends Error {
   readonly signalName: Signal;
 
@@ -31,7 +36,7 @@ export class Interrupted extends Error {
 }
 
 /** @returns a signal that fires at the first of them, with an Interrupted as its reason */
-export function listenForInterruption(): AbortSignal {
+export function listenForInterruption(env: Environment): AbortSignal {
   const interruption = new AbortController();
   let firstAt: number | undefined;
   const hear = (name: Signal) => {
@@ -45,5 +50,19 @@ export function listenForInterruption(): AbortSignal {
   for (const name of SIGNALS) process.on(name, () => hear(name));
   // Nobody reads any more (`npm run demo | head`): Node reports a write that fails instead of the signal.
   process.stdout.on('error', () => interruption.abort(new Interrupted('SIGPIPE')));
+  if (env['npm_lifecycle_event'] !== undefined) {
+    whenParentEnds(() => interruption.abort(new Interrupted('SIGTERM')));
+  }
   return interruption.signal;
+}
+
+/** npm passes a SIGTERM on to the shell between it and us, which ends without telling us; we have another parent then. */
+function whenParentEnds(act: () => void): void {
+  const parent = process.ppid;
+  const looking = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(looking);
+    act();
+  }, PARENT_LOOK_MS);
+  looking.unref();
 }

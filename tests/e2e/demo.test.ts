@@ -27,6 +27,8 @@ interface Run {
 }
 
 interface RunOptions {
+  /** The demo itself, unless it is npm that starts it. */
+  readonly command?: readonly [string, ...string[]];
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -54,8 +56,11 @@ function dataFolder(): string {
   return join(folder, 'data');
 }
 
-function startDemo({ args = [], env = {} }: RunOptions = {}): Run {
-  const child = spawn(process.execPath, [join(REPOSITORY, 'demo/demo.ts'), ...args], {
+const DEMO = [process.execPath, join(REPOSITORY, 'demo/demo.ts')] as const;
+
+function startDemo({ command = DEMO, args = [], env = {} }: RunOptions = {}): Run {
+  const [program, ...first] = command;
+  const child = spawn(program, [...first, ...args], {
     cwd: REPOSITORY,
     env: {
       ...process.env,
@@ -90,12 +95,16 @@ function startDemo({ args = [], env = {} }: RunOptions = {}): Run {
 }
 
 /** The broker alone is started; the rest is there already. */
-function startOnPartsOfRun(env: Readonly<Record<string, string>> = {}): Run {
+function startOnPartsOfRun(
+  env: Readonly<Record<string, string>> = {},
+  command: RunOptions['command'] = DEMO,
+): Run {
   const { postgres } = inject('parts');
   if (!postgres.found) throw new Error(`no PostgreSQL in this run: ${postgres.howToGet}`);
   const kubeconfig = join(folder, 'cluster-kubeconfig');
   writeFileSync(kubeconfig, sharedCluster().adminKubeconfig, { mode: 0o600 });
   return startDemo({
+    command,
     args: ['--kubeconfig', kubeconfig],
     env: { DATABASE_URL: postgres.url, ...env },
   });
@@ -277,6 +286,20 @@ describeWith(
         });
         // The guard ends the broker before it removes the files.
         expect(await isReachable(publicUrlIn(run.output()))).toBe(false);
+      },
+      DEMO_LIMIT_MS,
+    );
+
+    it(
+      'goes when npm, which started it, is told to end',
+      async () => {
+        const run = startOnPartsOfRun({ CI: '' }, ['npm', 'run', 'demo', '--']);
+        await run.untilSays('Ctrl-C ends the demo');
+        run.child.kill('SIGTERM');
+        // The pipe closes once the demo has ended too.
+        await run.status();
+        expect(run.output()).toContain('✓ Stop the broker');
+        expectNothingLeft();
       },
       DEMO_LIMIT_MS,
     );
