@@ -38,6 +38,8 @@ const HOMES = {
   '@fastify/[^/]+': ['http'],
   typebox: ['http'],
   jose: ['http'],
+  '@peculiar/x509': ['sandbox-cluster'],
+  'reflect-metadata': ['sandbox-cluster'],
   kysely: ['storage'],
   pg: ['storage'],
   'pg-boss': ['storage'],

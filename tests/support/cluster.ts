@@ -42,7 +42,7 @@ export async function ownCluster(
   };
 }
 
-function recordClientKey(kubeconfig: string): string {
+export function recordClientKey(kubeconfig: string): string {
   const content = parse(kubeconfig) as {
     readonly users: readonly { readonly user: { readonly 'client-key-data': string } }[];
   };
