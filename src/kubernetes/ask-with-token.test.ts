@@ -1,6 +1,8 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { type HttpsServer, json, startHttpsServer } from '../../tests/support/https-server.ts';
+import { UpstreamError } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
 import { askUntilRefused, StillHonouredError } from './ask-with-token.ts';
 import { ClusterClient } from './cluster-client.ts';
@@ -11,7 +13,9 @@ interface Asked {
   readonly ask: (signal?: AbortSignal) => Promise<void>;
 }
 
-async function startAsking(): Promise<Asked> {
+type Sleep = (delayMs: number, signal?: AbortSignal) => Promise<void>;
+
+async function startAsking(doSleep: Sleep = () => Promise.resolve()): Promise<Asked> {
   const server = await startHttpsServer();
   const client = new ClusterClient({
     server: server.url,
@@ -23,10 +27,9 @@ async function startAsking(): Promise<Asked> {
     await server.stop();
   });
   const pausesMs: number[] = [];
-  const sleep = (delayMs: number, signal?: AbortSignal): Promise<void> => {
+  const sleep: Sleep = (delayMs, signal) => {
     pausesMs.push(delayMs);
-    signal?.throwIfAborted();
-    return Promise.resolve();
+    return doSleep(delayMs, signal);
   };
   const token = new Secret('issued');
   return {
@@ -77,7 +80,7 @@ describe('asking with a revoked token', () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  it('ends with the caller', async () => {
+  it('ends with the caller in a call', async () => {
     const { server, ask } = await startAsking();
     const abort = new AbortController();
     server.answerWith((request, response) => {
@@ -85,5 +88,19 @@ describe('asking with a revoked token', () => {
       json(200, {})(request, response);
     });
     await expect(ask(abort.signal)).rejects.toMatchObject({ reason: 'cancelled' });
+  });
+
+  it('ends with the caller in a pause, as a call would', async () => {
+    const abort = new AbortController();
+    const { server, ask } = await startAsking((delayMs, signal) => {
+      const slept = sleepFor(delayMs, undefined, signal === undefined ? {} : { signal });
+      abort.abort();
+      return slept;
+    });
+    server.answerWith(json(200, {}));
+    const failure: unknown = await ask(abort.signal).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UpstreamError);
+    expect(failure).toMatchObject({ system: 'cluster', reason: 'cancelled', retryable: true });
+    expect(server.requests).toHaveLength(1);
   });
 });
