@@ -61,6 +61,7 @@ export interface ClusterProxy {
   connectionCount(): number;
   /** From here on connections are refused, and those that are open break. */
   takeDown(): Promise<void>;
+  /** Does nothing when it is up. */
   bringUp(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -142,6 +143,7 @@ class Proxy {
   }
 
   async listen(port: number): Promise<void> {
+    if (this.#server !== undefined) return;
     const { certPem, keyPem } = this.#certificate;
     const server = createServer({ cert: certPem, key: keyPem }, (request, response) => {
       void this.#serve(request, response).catch(() => response.destroy());

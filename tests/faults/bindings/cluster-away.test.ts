@@ -17,7 +17,10 @@ describeWith({ postgres: true, cluster: true }, 'while the cluster is away', () 
     proxy = await openClusterProxy(scene.cluster);
   });
 
-  afterEach(() => proxy.behave());
+  afterEach(async () => {
+    proxy.behave();
+    await proxy.bringUp();
+  });
 
   afterAll(async () => {
     await proxy.stop();
