@@ -4,7 +4,9 @@
 import type { SelfSubjectAccessReview } from 'kubernetes-types/authorization/v1.d.ts';
 
 import type { ClusterClient } from './cluster-client.ts';
+import { hasReason } from './failures.ts';
 import { RBAC_GROUP } from './grant-objects.ts';
+import { isNamespaceMissing } from './namespace.ts';
 
 /** Reviews in flight at a time: a few, so that attaching a cluster does not use up what others call it with. */
 const REVIEWS_AT_A_TIME = 8;
@@ -19,10 +21,18 @@ interface Right {
   readonly namespace?: string;
 }
 
-/** Readable names of the missing rights, e.g. `create serviceaccounts/token in namespace kyma-system`. */
+interface Where {
+  readonly namespace: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Readable names of the missing rights, e.g. `create serviceaccounts/token in namespace kyma-system`. To create the
+ * namespace is one of them only as long as it is missing.
+ */
 export async function missingRights(
   client: ClusterClient,
-  where: { readonly namespace: string; readonly signal?: AbortSignal | undefined },
+  where: Where,
 ): Promise<readonly string[]> {
   const open = neededRights(where.namespace);
   const verdicts = new Map<Right, boolean>();
@@ -31,8 +41,22 @@ export async function missingRights(
     for (const right of queue) verdicts.set(right, await isAllowed(client, right, where.signal));
   }
   await Promise.all(Array.from({ length: REVIEWS_AT_A_TIME }, work));
-  return open.filter((right) => verdicts.get(right) !== true).map(readable);
+  const denied = open.filter((right) => verdicts.get(right) !== true);
+  const isSpared = denied.includes(CREATE_NAMESPACES) && !(await mustCreate(client, where));
+  return denied.filter((right) => !isSpared || right !== CREATE_NAMESPACES).map(readable);
 }
+
+/** Who may not look learns of `get namespaces` first: whether the other is needed is not known before. */
+async function mustCreate(client: ClusterClient, { namespace, signal }: Where): Promise<boolean> {
+  try {
+    return await isNamespaceMissing(client, namespace, signal);
+  } catch (error) {
+    if (hasReason(error, 'forbidden')) return false;
+    throw error;
+  }
+}
+
+const CREATE_NAMESPACES: Right = { group: '', resource: 'namespaces', verb: 'create' };
 
 function neededRights(namespace: string): readonly Right[] {
   const ofEach = (target: Omit<Right, 'verb'>, verbs: readonly string[]): readonly Right[] =>
@@ -41,7 +65,8 @@ function neededRights(namespace: string): readonly Right[] {
   const lifeCycle = ['create', 'get', 'list', 'patch', 'delete'];
   const accounts = { group: '', resource: 'serviceaccounts', namespace };
   return [
-    ...ofEach({ group: '', resource: 'namespaces' }, ['get', 'create']),
+    { group: '', resource: 'namespaces', verb: 'get' },
+    CREATE_NAMESPACES,
     ...ofEach(accounts, lifeCycle),
     { ...accounts, verb: 'create', subresource: 'token' },
     // `escalate`: a role may give more than its maker has. `bind`: so may a role binding, before its role is there.

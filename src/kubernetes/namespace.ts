@@ -37,6 +37,15 @@ export async function ensureNamespace(
   }
 }
 
+/** One that is being deleted is not missing yet. */
+export async function isNamespaceMissing(
+  client: ClusterClient,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  return (await readNamespace(client, name, signal)) === undefined;
+}
+
 async function readNamespace(
   client: ClusterClient,
   name: string,

@@ -48,10 +48,13 @@ describeOnClusters('attaching a cluster', (open) => {
     return open().kubeconfigFor({ commonName });
   }
 
-  async function missingFor(kubeconfig: string): Promise<readonly string[]> {
+  async function missingFor(
+    kubeconfig: string,
+    namespace = GRANTS_NAMESPACE,
+  ): Promise<readonly string[]> {
     const restricted = new ClusterClient(readKubeconfig(kubeconfig));
     onTestFinished(() => restricted.close());
-    return missingRights(restricted, { namespace: GRANTS_NAMESPACE });
+    return missingRights(restricted, { namespace });
   }
 
   it('knows it by the uid of its namespace kube-system', async () => {
@@ -85,7 +88,6 @@ describeOnClusters('attaching a cluster', (open) => {
   it('names every right that is missing', async () => {
     expect(await missingFor(await open().kubeconfigFor({ commonName: 'nobody' }))).toEqual([
       'get namespaces',
-      'create namespaces',
       'create serviceaccounts in namespace grants-of-tests',
       'get serviceaccounts in namespace grants-of-tests',
       'list serviceaccounts in namespace grants-of-tests',
@@ -152,6 +154,18 @@ describeOnClusters('attaching a cluster', (open) => {
     }));
     const kubeconfig = await withRights(rules);
     await expect.poll(() => missingFor(kubeconfig)).toEqual(['escalate clusterroles']);
+  });
+
+  it('needs to create namespaces only as long as the one of the grants is missing', async () => {
+    const kubeconfig = await withRights(
+      ENOUGH.map((rule) =>
+        rule.resources.includes('namespaces') ? { ...rule, verbs: ['get'] } : rule,
+      ),
+    );
+    const name = `prepared-${randomUUID()}`;
+    await expect.poll(() => missingFor(kubeconfig, name)).toEqual(['create namespaces']);
+    await ensureNamespace(client, name);
+    expect(await missingFor(kubeconfig, name)).toEqual([]);
   });
 
   it('makes the namespace of its grants where it is missing, once', async () => {
