@@ -1,6 +1,6 @@
 // The law of the layers (docs/architecture.md): folders of src/ form one order and imports only point down, there are
 // no cycles, and each third-party package has one home folder. tests/house/layers.test.ts shows that each rule fires.
-// What a single file may contain is oxlint's (.oxlintrc.json); what nobody uses is knip's (knip.json).
+// What a single file may contain is oxlint's (.oxlintrc.json); what nobody uses is knip's (knip.jsonc).
 
 const BELOW_BROKER = ['domain', 'config', 'observability', 'storage', 'kubernetes', 'provisioners'];
 
@@ -52,6 +52,7 @@ const HOMES = {
   ajv: ['broker'],
   'ajv-draft-04': ['broker'],
   'ajv-formats': ['broker'],
+  re2js: ['broker'],
   commander: ['cli', 'app'],
 };
 
