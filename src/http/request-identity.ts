@@ -2,10 +2,9 @@
 // Identity) and into the log, where it is the thread between the platform's log and ours.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-const HEADER = 'x-broker-api-request-identity';
+import { cleaned } from '../domain/shown-text.ts';
 
-/** A GUID has 36; what is longer is no name. */
-const MAX_LOGGED_CHARACTERS = 128;
+const HEADER = 'x-broker-api-request-identity';
 
 export function echoRequestIdentity(request: FastifyRequest, reply: FastifyReply): void {
   const identity = request.headers[HEADER];
@@ -18,9 +17,4 @@ export function echoRequestIdentity(request: FastifyRequest, reply: FastifyReply
 export function requestIdentityOf(request: FastifyRequest): string | undefined {
   const identity = request.headers[HEADER];
   return typeof identity === 'string' && identity !== '' ? cleaned(identity) : undefined;
-}
-
-/** A text of a caller as a log may show it: without control characters, and not without end. */
-export function cleaned(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '').slice(0, MAX_LOGGED_CHARACTERS);
 }

@@ -2,8 +2,9 @@
 // nothing of headers, queries or bodies, which carry credentials.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+import { cleaned } from '../domain/shown-text.ts';
 import type { Logger } from '../observability/logger.ts';
-import { cleaned, requestIdentityOf } from './request-identity.ts';
+import { requestIdentityOf } from './request-identity.ts';
 
 export function logRequest(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
   const status = reply.statusCode;
