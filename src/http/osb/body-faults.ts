@@ -3,7 +3,7 @@
 import type { FastifySchemaValidationError } from 'fastify';
 
 import { BrokerError } from '../../domain/errors.ts';
-import { cleaned } from '../request-identity.ts';
+import { cleaned } from '../../domain/shown-text.ts';
 
 /** @param faults of one request, the deepest first */
 export function bodyFault(faults: readonly FastifySchemaValidationError[]): BrokerError {
@@ -28,6 +28,8 @@ function sentence({
       return `${below(field, params['additionalProperty'])} is not known.`;
     case 'minLength':
       return `${field} must not be empty.`;
+    case 'maxLength':
+      return `${field} must not be longer than ${String(params['limit'])} characters.`;
     case 'type':
       return field === ''
         ? 'The body must be a JSON object.'

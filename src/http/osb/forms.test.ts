@@ -71,6 +71,26 @@ describe('a body of the wrong form', () => {
       { maintenance_info: { version: 1 } },
       'maintenance_info.version must be of type string.',
     ],
+    [
+      'maintenance without its version',
+      { maintenance_info: {} },
+      'The body must have maintenance_info.version.',
+    ],
+    [
+      'an account of 256 characters',
+      { context: { globalaccount_id: '😀'.repeat(256) } },
+      'context.globalaccount_id must not be longer than 255 characters.',
+    ],
+    [
+      'a subaccount too long',
+      { context: { subaccount_id: 'a'.repeat(3000) } },
+      'context.subaccount_id must not be longer than 255 characters.',
+    ],
+    [
+      'a user too long',
+      { context: { user_id: 'a'.repeat(256) } },
+      'context.user_id must not be longer than 255 characters.',
+    ],
   ])('of an instance is refused: %s', async (_, fields, description) => {
     const payload = { ...PROVISION, ...fields };
     const answer = await send(server, { method: 'PUT', url: INSTANCE, payload });
@@ -84,6 +104,16 @@ describe('a body of the wrong form', () => {
     ['bind_resource a text', { bind_resource: 'x' }, 'bind_resource must be of type object.'],
     ['app_guid a number', { app_guid: 1 }, 'app_guid must be of type string.'],
     ['email a number', { context: { email: 1 } }, 'context.email must be of type string.'],
+    [
+      'email too long',
+      { context: { email: 'a'.repeat(256) } },
+      'context.email must not be longer than 255 characters.',
+    ],
+    [
+      'origin too long',
+      { context: { origin: 'a'.repeat(256) } },
+      'context.origin must not be longer than 255 characters.',
+    ],
     [
       'a misspelt key, which must not mean the default',
       { parameters: { expirationSeconds: 600 } },

@@ -11,6 +11,7 @@ describe('the originating identity', () => {
     ['of Cloud Foundry', 'cloudfoundry', { user_id: '683ea748' }, '683ea748'],
     ['of Kubernetes', 'kubernetes', { username: 'duke', groups: ['admin'] }, 'duke'],
     ['of another platform', 'sapcp', { user_id: 'someone@example.org' }, 'someone@example.org'],
+    ['with a user of 255 characters', 'sapcp', { user_id: '😀'.repeat(255) }, '😀'.repeat(255)],
     ['without a user', 'cloudfoundry', {}, undefined],
     ['with a user that is none', 'cloudfoundry', { user_id: 7 }, undefined],
     ['with a user that cannot be kept', 'cloudfoundry', { user_id: 'a\u0000' }, undefined],
@@ -29,6 +30,8 @@ describe('the originating identity', () => {
     ['a list', `cloudfoundry ${encoded([])}`],
     ['null', `cloudfoundry ${encoded(null)}`],
     ['three words', `cloudfoundry ${encoded({})} x`],
+    ['a user of 256 characters', `cloudfoundry ${encoded({ user_id: '😀'.repeat(256) })}`],
+    ['a platform of 256 characters', `${'p'.repeat(256)} ${encoded({})}`],
   ])('is malformed: %s', (_, header) => {
     expect(readOriginatingIdentity(header)).toBe('malformed');
   });

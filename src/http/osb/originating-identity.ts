@@ -2,13 +2,14 @@
 // 2.17, Originating Identity). A claim that nobody has proven: worth recording, never worth a refusal.
 import type { OriginatingIdentity } from '../../domain/caller.ts';
 import { isJsonObject } from '../../domain/json.ts';
+import { isTooLongToStore } from '../../domain/stored-text.ts';
 
 /** Printable, so that it can be kept and shown. */
 const WORD = /^[\x21-\x7e]+$/;
 
 const NO_CONTROL_CHARACTERS = /^\P{Cc}+$/u;
 
-/** @returns `malformed` for a value of another form, undefined where there is none */
+/** @returns `malformed` for a value of another form or too long to be kept, undefined where there is none */
 export function readOriginatingIdentity(
   header: string | readonly string[] | undefined,
 ): OriginatingIdentity | 'malformed' | undefined {
@@ -20,8 +21,9 @@ export function readOriginatingIdentity(
   if (!WORD.test(platform) || claims === undefined || rest.length > 0) {
     return 'malformed';
   }
-  const user = claims['user_id'] ?? claims['username'];
-  return { platform, user: isName(user) ? user : undefined };
+  const claimed = claims['user_id'] ?? claims['username'];
+  const user = isName(claimed) ? claimed : undefined;
+  return [platform, user ?? ''].some(isTooLongToStore) ? 'malformed' : { platform, user };
 }
 
 function isName(value: unknown): value is string {

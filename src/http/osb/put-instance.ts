@@ -17,7 +17,7 @@ export function putInstanceRoute(scope: OsbScope, { broker, defaultRegion }: Osb
       parameters: body.parameters ?? {},
       accounts: toAccounts(body),
       platformRegion: params.region ?? defaultRegion,
-      maintenanceVersion: body.maintenance_info?.version ?? undefined,
+      maintenanceVersion: body.maintenance_info?.version,
     });
     return answer.outcome === 'exists'
       ? reply.code(200).send({})

@@ -13,12 +13,13 @@ const PROVISION = {
 
 describe('a body that OSB allows is not refused for its form', () => {
   it.each([
-    ['unknown fields at every level', { x: 1, context: { y: [] }, maintenance_info: { z: {} } }],
-    ['optional fields that are null', { context: null, parameters: null, maintenance_info: null }],
     [
-      'null inside them',
-      { context: { platform: null, user_id: null }, maintenance_info: { version: null } },
+      'unknown fields at every level',
+      { x: 1, context: { y: [] }, maintenance_info: { version: '1', z: {} } },
     ],
+    ['optional fields that are null', { context: null, parameters: null, maintenance_info: null }],
+    ['null inside them', { context: { platform: null, user_id: null } }],
+    ['an account of 255 characters', { context: { globalaccount_id: '😀'.repeat(255) } }],
     [
       'the context of Cloud Foundry',
       { context: { platform: 'cloudfoundry', instance_annotations: {} } },

@@ -6,6 +6,7 @@ import type { HandedOutBinding } from '../../broker/handed-out-binding.ts';
 import type { BindingContext } from '../../domain/caller.ts';
 import type { Accounts } from '../../domain/instance.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { MAX_STORED_CHARACTERS } from '../../domain/stored-text.ts';
 import { toWireTime } from '../../domain/wire-time.ts';
 
 function optional<T extends TSchema>(schema: T) {
@@ -13,6 +14,8 @@ function optional<T extends TSchema>(schema: T) {
 }
 
 const NonEmpty = Type.String({ minLength: 1 });
+
+const Stored = Type.String({ maxLength: MAX_STORED_CHARACTERS });
 
 export const PutInstanceBody = Type.Object({
   service_id: NonEmpty,
@@ -22,14 +25,15 @@ export const PutInstanceBody = Type.Object({
   context: optional(
     Type.Object({
       platform: optional(Type.String()),
-      globalaccount_id: optional(Type.String()),
-      subaccount_id: optional(Type.String()),
-      user_id: optional(Type.String()),
+      globalaccount_id: optional(Stored),
+      subaccount_id: optional(Stored),
+      user_id: optional(Stored),
     }),
   ),
   // Which keys it takes is the plan's to say.
   parameters: optional(Type.Unsafe<JsonObject>({ type: 'object' })),
-  maintenance_info: optional(Type.Object({ version: optional(Type.String()) })),
+  // Without its version it would say nothing (osb.md C67).
+  maintenance_info: optional(Type.Object({ version: Type.String() })),
 });
 
 export const PutBindingBody = Type.Object({
@@ -40,8 +44,8 @@ export const PutBindingBody = Type.Object({
   context: optional(
     Type.Object({
       platform: optional(Type.String()),
-      email: optional(Type.String()),
-      origin: optional(Type.String()),
+      email: optional(Stored),
+      origin: optional(Stored),
     }),
   ),
   // Ours, and so strict: a misspelt key must not silently mean the default.
