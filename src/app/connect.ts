@@ -5,6 +5,7 @@ import { migrate } from '../storage/migrate.ts';
 import { beat } from '../storage/replicas.ts';
 import type { Composition } from './compose.ts';
 
+/** A database that starts beside us is there within a few of these, and one that refuses is not bothered. */
 const FIRST_DELAY_MS = 250;
 
 /** Short enough that a database which comes back is in use at once for a person's eye. */

@@ -10,6 +10,7 @@ export interface ConfigFault {
   readonly allowed: string;
 }
 
+/** All digits of a number that is exact; what is longer is not worth its place in the sentence. */
 const MAX_EXACT_DIGITS = 16;
 
 /** Says of what kind a value is. Texts are not shown: the one in the wrong place may be a password. */

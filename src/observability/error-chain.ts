@@ -24,6 +24,7 @@ const MAX_DEPTH = 8;
 /** Enough for the sentence; an answer of a proxy's error page is longer. */
 const MAX_TEXT_CHARACTERS = 1_000;
 
+/** From where it was thrown to the verb that was at work; what is further out is the framework's. */
 const MAX_FRAMES = 8;
 
 /** Node collects one for each address of a host that did not answer. */
