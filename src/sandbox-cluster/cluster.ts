@@ -73,8 +73,9 @@ export class Cluster {
 
   #founded(field: 'tokenKey' | 'adminToken'): string {
     const text = textAt(mapAt(this.objects.founding, 'founding'), field);
-    if (text === undefined)
+    if (text === undefined) {
       throw new Error(`the cluster ${this.name} was kept without its ${field}`);
+    }
     return text;
   }
 

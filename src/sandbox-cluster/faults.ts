@@ -74,7 +74,7 @@ export class Faults {
 
   /** Ends every fault. */
   clear(): void {
-    for (const standing of [...this.#standing]) this.#end(standing);
+    for (const standing of this.#standing) this.#end(standing);
   }
 
   /** For the server: undefined where a request meets none. */

@@ -160,7 +160,7 @@ class RunningSandbox implements Sandbox {
     if (started === undefined) return;
     this.faults.clear();
     await started.server.close();
-    for (const name of [...this.#open.keys()]) this.#closeCluster(name);
+    for (const name of this.#open.keys()) this.#closeCluster(name);
   }
 
   #running(): Started {

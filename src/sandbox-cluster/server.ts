@@ -10,6 +10,7 @@ import type { TLSSocket } from 'node:tls';
 
 import type { JsonObject } from './api/kube-object.ts';
 import { bodyTooLarge, internalError, noSuchResource, StatusError } from './api/status.ts';
+import type { Credentials } from './authn/authenticator.ts';
 import type { Cluster } from './cluster.ts';
 import type { Encounter, Faults } from './faults.ts';
 import type { Answer, StreamedAnswer } from './routes/answer.ts';
@@ -73,7 +74,7 @@ export class SandboxServer {
 
   /** Cuts what is in flight. */
   async close(): Promise<void> {
-    for (const cluster of [...this.#streams.keys()]) this.endStreams(cluster);
+    for (const cluster of this.#streams.keys()) this.endStreams(cluster);
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();
@@ -106,16 +107,13 @@ export class SandboxServer {
     this.#counts.count(cluster.name, method);
     const answer = answerCall({
       cluster,
-      credentials: {
-        authorization: headers.authorization,
-        certificate: certificateOf(request.socket as TLSSocket),
-      },
+      credentials: credentialsOf(request),
       impersonates: Object.keys(headers).some((header) => header.startsWith('impersonate-')),
       method,
       path,
       query: new URLSearchParams(search),
       accept: headers.accept ?? '',
-      contentType: (headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
+      contentType: withoutParameters(headers['content-type'] ?? ''),
       body,
       metrics: this.#counts.render(cluster.name),
     });
@@ -148,6 +146,14 @@ export class SandboxServer {
       streams.delete(finish);
     });
   }
+}
+
+function credentialsOf({ headers, socket }: IncomingMessage): Credentials {
+  return { authorization: headers.authorization, certificate: certificateOf(socket as TLSSocket) };
+}
+
+function withoutParameters(mediaType: string): string {
+  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
 function wholeOf(error: StatusError): Answer {

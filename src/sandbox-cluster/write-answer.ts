@@ -29,11 +29,15 @@ export async function sendWhole(
     ...(answer.warning === undefined ? {} : { warning: `299 - ${JSON.stringify(answer.warning)}` }),
     ...answer.headers,
   });
-  if (isHead) response.end();
-  else if (act?.kind === 'cut-body')
+  if (isHead) {
+    response.end();
+  } else if (act?.kind === 'cut-body') {
     response.write(body.subarray(0, body.length / 2), () => breakOff({ response, isHead }));
-  else if (act?.kind === 'slow-body') await sendSlowly(response, body, act);
-  else response.end(body);
+  } else if (act?.kind === 'slow-body') {
+    await sendSlowly(response, body, act);
+  } else {
+    response.end(body);
+  }
 }
 
 async function sendSlowly(

@@ -66,17 +66,26 @@ export class AccountTokens {
     if (claims === undefined || !this.#isInForce(claims)) return undefined;
     if (!textsAt(claims, 'aud').some((audience) => audiences.includes(audience))) return undefined;
     const own = mapAt(claims, 'kubernetes.io');
-    const namespace = textAt(own, 'namespace') ?? '';
-    const { name, uid } = mapAt(own, 'serviceaccount');
-    if (typeof name !== 'string' || typeof uid !== 'string') return undefined;
-    const account = this.#objects.get({ resource: SERVICE_ACCOUNTS, namespace, name });
-    if (account?.metadata.uid !== uid || this.#isLongDeleted(account)) return undefined;
+    const account = this.#accountOf(own);
+    if (account === undefined) return undefined;
+    const { name, namespace = '', uid } = account.metadata;
     return {
       username: accountUsername(namespace, name),
       uid,
       groups: [...accountGroups(namespace), AUTHENTICATED],
       extra: { 'authentication.kubernetes.io/credential-id': [`JTI=${textAt(claims, 'jti')}`] },
     };
+  }
+
+  #accountOf(own: JsonObject): KubeObject | undefined {
+    const claimed = mapAt(own, 'serviceaccount');
+    const account = this.#objects.get({
+      resource: SERVICE_ACCOUNTS,
+      namespace: textAt(own, 'namespace') ?? '',
+      name: textAt(claimed, 'name') ?? '',
+    });
+    const isSame = account !== undefined && account.metadata.uid === claimed['uid'];
+    return isSame && !this.#isLongDeleted(account) ? account : undefined;
   }
 
   #isInForce({ exp, nbf, iss }: JsonObject): boolean {

@@ -57,7 +57,7 @@ export class TokenKey {
   publicKeySet(): JsonObject {
     const { kty, crv, x, y } = this.#publicKey.export({ format: 'jwk' });
     const key = { use: 'sig', kty, kid: this.#keyId, crv, alg: 'ES256', x, y };
-    return { keys: [key as JsonObject] };
+    return { keys: [key] };
   }
 }
 

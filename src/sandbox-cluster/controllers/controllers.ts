@@ -63,7 +63,7 @@ function endOne(cluster: Cluster, key: string, object: KubeObject): void {
 }
 
 function makeDefaultAccounts({ objects, draw, clock }: Cluster): void {
-  for (const { metadata } of [...objects.each(NAMESPACES)]) {
+  for (const { metadata } of objects.each(NAMESPACES)) {
     const place = { resource: SERVICE_ACCOUNTS, namespace: metadata.name, name: 'default' };
     if (metadata.deletionTimestamp !== undefined || objects.get(place) !== undefined) continue;
     objects.put(SERVICE_ACCOUNTS, {
@@ -83,5 +83,5 @@ function makeDefaultAccounts({ objects, draw, clock }: Cluster): void {
 function removeDefined({ objects }: Cluster, definition: KubeObject): void {
   const spec = mapAt(definition, 'spec');
   const key = `${textAt(spec, 'group')}/${textAt(mapAt(spec, 'names'), 'plural')}`;
-  for (const object of [...objects.each(key)]) objects.remove(key, object);
+  for (const object of objects.each(key)) objects.remove(key, object);
 }

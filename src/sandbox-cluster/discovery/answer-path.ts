@@ -14,7 +14,13 @@ import {
   VERSION,
   wantsAggregated,
 } from './discovery.ts';
-import { openApiIndex, openApiOf, openApiV2 } from './openapi.ts';
+import {
+  OPENAPI_V2_PROTOBUF,
+  openApiIndex,
+  openApiOf,
+  openApiV2,
+  openApiV2Protobuf,
+} from './openapi.ts';
 import type { Resources } from './resources.ts';
 
 /** Throws a StatusError. */
@@ -52,7 +58,10 @@ const PATHS: Readonly<Record<string, (call: ApiCall) => Answer>> = {
   '/livez': () => whole('ok', 200, TEXT),
   '/readyz': () => whole('ok', 200, TEXT),
   '/metrics': (call) => whole(call.metrics, 200, TEXT),
-  '/openapi/v2': (call) => whole(openApiV2(call.cluster.resources)),
+  '/openapi/v2': (call) =>
+    call.accept.includes('protobuf')
+      ? whole(openApiV2Protobuf(), 200, { contentType: OPENAPI_V2_PROTOBUF })
+      : whole(openApiV2(call.cluster.resources)),
   '/openapi/v3': (call) => whole(openApiIndex(call.cluster.resources)),
   '/openid/v1/jwks': (call) => whole(call.cluster.tokenKey.publicKeySet()),
   '/.well-known/openid-configuration': () =>

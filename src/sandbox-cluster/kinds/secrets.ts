@@ -31,7 +31,7 @@ function encoded(object: KubeObject): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(mapAt(object, 'stringData')).map(([key, value]) => [
       key,
-      Buffer.from(String(value), 'utf8').toString('base64'),
+      Buffer.from(typeof value === 'string' ? value : '', 'utf8').toString('base64'),
     ]),
   );
 }

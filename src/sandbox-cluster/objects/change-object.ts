@@ -38,23 +38,36 @@ export interface ChangeOrder {
 
 /** Throws a StatusError; then nothing has changed. @returns the object as it is now, or was last. */
 export function changeObject(writer: Writer, place: ChangePlace, order: ChangeOrder): KubeObject {
-  const { cluster, isDryRun } = writer;
-  const { resource, namespace, name, subresource } = place;
-  const key = storageKey(resource);
-  const current = cluster.objects.get({ resource: key, namespace, name });
+  const { resource, namespace, name } = place;
+  const current = writer.cluster.objects.get({ resource: storageKey(resource), namespace, name });
   if (current === undefined) throw notFound(subjectOf(resource, name));
   const decoded = decodeObject(resource, order.next(current));
-  checkIdentity(place, decoded, { current, isWhole: order.isWhole });
-  const rules = rulesOfKind(resource);
+  checkPlace(place, decoded.metadata);
+  checkVersion(resource, decoded.metadata, { current, isWhole: order.isWhole });
   const wanted = combined(place, current, decoded);
-  const next = counted(resource, current, rules.complete?.(wanted) ?? wanted);
-  if (!isDeepStrictEqual(next['rules'], current['rules']) || isBinding(next)) {
-    checkEscalation({ user: writer.user, authorizer: cluster.authorizer }, resource, next);
-  }
+  const next = counted(resource, current, rulesOfKind(resource).complete?.(wanted) ?? wanted);
+  checkChange(writer, place, { current, next });
+  if (writer.isDryRun) return next;
+  return keep(writer, resource, { current, next });
+}
+
+interface Step {
+  readonly current: KubeObject;
+  readonly next: KubeObject;
+}
+
+function checkChange({ cluster, user }: Writer, place: ChangePlace, { current, next }: Step): void {
+  const { resource, subresource, name } = place;
+  const givesRights =
+    next['roleRef'] !== undefined || !isDeepStrictEqual(next['rules'], current['rules']);
+  if (givesRights) checkEscalation({ user, authorizer: cluster.authorizer }, resource, next);
   const faults = [...finalizerFaults(current, next), ...changeFaults(resource, current, next)];
   if (faults.length > 0) throw invalid(kindOf(resource, name), faults);
   checkWrite(cluster, { operation: 'UPDATE', resource, subresource, name });
-  if (isDryRun) return next;
+}
+
+function keep({ cluster }: Writer, resource: Resource, { current, next }: Step): KubeObject {
+  const key = storageKey(resource);
   if (next.metadata.deletionTimestamp !== undefined && !isHeld(resource, next)) {
     cluster.objects.remove(key, next);
     return next;
@@ -62,16 +75,8 @@ export function changeObject(writer: Writer, place: ChangePlace, order: ChangeOr
   return isDeepStrictEqual(next, current) ? current : cluster.objects.put(key, next);
 }
 
-function isBinding(object: KubeObject): boolean {
-  return object['roleRef'] !== undefined;
-}
-
-function checkIdentity(
-  { resource, namespace, name }: ChangePlace,
-  { metadata }: DecodedObject,
-  { current, isWhole }: { readonly current: KubeObject; readonly isWhole: boolean },
-): void {
-  const given = metadata as Partial<ObjectMeta>;
+function checkPlace({ namespace, name }: ChangePlace, metadata: JsonObject): void {
+  const given: Partial<ObjectMeta> = metadata;
   if (given.name !== undefined && given.name !== name) {
     throw badRequest(
       `the name of the object (${given.name}) does not match the name on the URL (${name})`,
@@ -82,9 +87,18 @@ function checkIdentity(
       'the namespace of the provided object does not match the namespace sent on the request',
     );
   }
-  const { uid, resourceVersion } = current.metadata;
+}
+
+function checkVersion(
+  resource: Resource,
+  metadata: JsonObject,
+  { current, isWhole }: { readonly current: KubeObject; readonly isWhole: boolean },
+): void {
+  const { name, uid, resourceVersion } = current.metadata;
+  const given: Partial<ObjectMeta> = metadata;
+  const isOther = given.uid !== undefined && given.uid !== uid;
   const subject = subjectOf(resource, name);
-  if (given.uid !== undefined && given.uid !== uid && isWhole) {
+  if (isOther && isWhole) {
     throw conflict(
       subject,
       `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${uid}`,
@@ -96,7 +110,7 @@ function checkIdentity(
       'the object has been modified; please apply your changes to the latest version and try again',
     );
   }
-  if (given.uid !== undefined && given.uid !== uid) {
+  if (isOther) {
     throw invalid(kindOf(resource, name), [
       invalidValue('metadata.uid', given.uid, 'field is immutable'),
     ]);
@@ -125,7 +139,7 @@ function combined(place: ChangePlace, current: KubeObject, decoded: DecodedObjec
 function withField(object: KubeObject, field: 'status' | 'spec', from: JsonObject): KubeObject {
   const { [field]: _, ...rest } = object;
   const value = from[field];
-  return (value === undefined ? rest : { ...rest, [field]: value }) as KubeObject;
+  return value === undefined ? rest : { ...rest, [field]: value };
 }
 
 const WRITABLE = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
@@ -153,7 +167,7 @@ function counted(resource: Resource, current: KubeObject, next: KubeObject): Kub
 }
 
 function countedPart({ metadata: _m, status: _s, ...rest }: KubeObject): JsonObject {
-  return rest as JsonObject;
+  return rest;
 }
 
 function finalizerFaults(current: KubeObject, next: KubeObject): readonly FieldCause[] {

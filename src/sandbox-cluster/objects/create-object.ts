@@ -1,7 +1,13 @@
 // Makes an object: what the body says, what the cluster gives, and the checks in the order of a real API server, since
 // whoever reads a refusal sees the first.
 
-import { type KubeObject, kubeTime, type ObjectMeta, textAt } from '../api/kube-object.ts';
+import {
+  type JsonObject,
+  type KubeObject,
+  kubeTime,
+  type ObjectMeta,
+  textAt,
+} from '../api/kube-object.ts';
 import { kindOf, type Resource, storageKey, subjectOf } from '../api/resource.ts';
 import {
   alreadyExists,
@@ -82,26 +88,31 @@ const GENERATED_LETTERS = 5;
 
 function begun(cluster: Cluster, place: CollectionPlace, decoded: DecodedObject): KubeObject {
   const { resource, namespace } = place;
-  const { name, generateName, labels, annotations, finalizers, ownerReferences } =
-    decoded.metadata as Partial<ObjectMeta>;
+  const given: Partial<ObjectMeta> = decoded.metadata;
+  const { generateName } = given;
   const generated =
     generateName === undefined ? '' : generateName + cluster.draw.letters(GENERATED_LETTERS);
-  const metadata = {
-    name: name ?? generated,
-    ...(generateName === undefined ? {} : { generateName }),
+  const metadata: ObjectMeta = {
+    ...withoutGiven(decoded.metadata),
+    name: given.name ?? generated,
     ...(namespace === undefined ? {} : { namespace }),
     uid: cluster.draw.uuid(),
+    // Comes when the object is kept.
+    resourceVersion: '',
     ...(resource.hasGeneration ? { generation: 1 } : {}),
     creationTimestamp: kubeTime(cluster.clock()),
-    ...(labels === undefined ? {} : { labels }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(finalizers === undefined ? {} : { finalizers }),
-    ...(ownerReferences === undefined ? {} : { ownerReferences }),
   };
   const { status, ...rest } = decoded;
-  // What has a status of its own gets it by another request. The resourceVersion comes when the object is kept.
+  // What has a status of its own gets it by another request.
   const object = resource.hasStatus || status === undefined ? rest : { ...rest, status };
-  return { ...object, metadata: metadata as ObjectMeta } as KubeObject;
+  return { ...object, metadata };
+}
+
+/** What a body may say of metadata; all else is the cluster's to give. */
+const OF_BODY = ['generateName', 'labels', 'annotations', 'finalizers', 'ownerReferences'];
+
+function withoutGiven(metadata: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(metadata).filter(([field]) => OF_BODY.includes(field)));
 }
 
 function faultsOf(resource: Resource, object: KubeObject): readonly FieldCause[] {

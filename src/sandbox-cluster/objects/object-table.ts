@@ -1,7 +1,7 @@
 // The objects of one cluster, each change numbered, kept and told to those who watch. What may be written, and by
 // whom, is left to the writers beside it.
 
-import { type JsonObject, isJsonObject, type KubeObject } from '../api/kube-object.ts';
+import type { JsonObject, KubeObject } from '../api/kube-object.ts';
 import { expired } from '../api/status.ts';
 import type { Journal } from '../store/sandbox-store.ts';
 
@@ -36,7 +36,7 @@ export class ObjectTable {
   readonly #founding: JsonObject;
   readonly #tables = new Map<string, Map<string, KubeObject>>();
   readonly #listeners = new Set<Listener>();
-  #history: Change[] = [];
+  readonly #history: Change[] = [];
   #revision = 0;
   #journalLength = 0;
   /** Watches go on from here or later. */
@@ -144,7 +144,7 @@ export class ObjectTable {
       const forgotten = this.#history.splice(0, this.#history.length / 2).at(-1);
       this.#oldestWatchable = forgotten?.revision ?? this.#oldestWatchable;
     }
-    for (const listener of [...this.#listeners]) listener(change);
+    for (const listener of this.#listeners) listener(change);
   }
 
   #keep(change: JsonObject): void {
@@ -166,14 +166,15 @@ export class ObjectTable {
   #replay(change: JsonObject): void {
     const { resource, put, remove, revision } = change;
     if (typeof resource !== 'string') throw new Error('a change of a cluster names no resource');
-    if (isJsonObject(put)) {
+    const table = this.#tableOf(resource);
+    if (typeof remove === 'string') {
+      this.#revision = Math.max(this.#revision, Number(revision));
+      table.delete(remove);
+    } else {
       const object = put as KubeObject;
       const { namespace, name, resourceVersion } = object.metadata;
       this.#revision = Math.max(this.#revision, Number(resourceVersion));
-      this.#tableOf(resource).set(keyOf(namespace, name), object);
-    } else {
-      this.#revision = Math.max(this.#revision, Number(revision));
-      this.#tableOf(resource).delete(String(remove));
+      table.set(keyOf(namespace, name), object);
     }
   }
 

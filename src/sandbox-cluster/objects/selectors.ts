@@ -106,8 +106,9 @@ function readFieldSelector(resource: Resource, text: string): readonly Filter[] 
     .filter((part) => part !== '')
     .map((part) => {
       const [, field = '', operator, value = ''] = /^([^=!]+)(==|=|!=)(.*)$/.exec(part) ?? [];
-      if (operator === undefined)
+      if (operator === undefined) {
         throw badRequest(`invalid selector: '${part}'; can't understand it`);
+      }
       if (!known.includes(field)) {
         const names = known.map((name) => JSON.stringify(name)).join(', ');
         throw badRequest(`${JSON.stringify(field)} is not a known field selector: only ${names}`);

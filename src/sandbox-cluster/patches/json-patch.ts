@@ -71,9 +71,8 @@ function setAt(container: JsonValue, step: string, change: Edit): JsonValue {
   if (!isJsonObject(container)) throw patchDoesNotApply();
   if (change.kind !== 'add' && container[step] === undefined) throw patchDoesNotApply();
   const entries = Object.entries(container).filter(([field]) => field !== step);
-  return Object.fromEntries(
-    change.kind === 'remove' ? entries : [...entries, [step, change.value]],
-  ) as JsonObject;
+  const kept: JsonObject = Object.fromEntries(entries);
+  return change.kind === 'remove' ? kept : { ...kept, [step]: change.value };
 }
 
 function setInList(list: readonly JsonValue[], step: string, change: Edit): JsonValue {

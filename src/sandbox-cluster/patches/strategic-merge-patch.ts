@@ -30,15 +30,22 @@ const MERGED_TEXTS = new Set(['finalizers']);
 
 /** Throws a 400 where a directive cannot be read. */
 export function applyStrategicMergePatch(target: JsonObject, patch: JsonObject): JsonObject {
-  const directive = patch['$patch'];
-  if (directive === 'replace') return withoutDirectives(patch);
-  if (directive === 'delete') return {};
-  if (directive !== undefined && directive !== 'merge') {
-    throw badRequest(`unknown patch directive: ${JSON.stringify(directive)}`);
+  switch (patch['$patch']) {
+    case 'replace':
+      return withoutDirectives(patch);
+    case 'delete':
+      return {};
+    case undefined:
+    case 'merge':
+      return merge(target, patch);
+    default:
+      throw badRequest(`unknown patch directive: ${JSON.stringify(patch['$patch'])}`);
   }
+}
+
+function merge(target: JsonObject, patch: JsonObject): JsonObject {
   const merged = new Map<string, JsonValue | undefined>(Object.entries(retained(target, patch)));
-  for (const [field, value] of Object.entries(patch)) {
-    if (field.startsWith('$')) continue;
+  for (const [field, value] of Object.entries(withoutDirectives(patch))) {
     if (value === null) merged.delete(field);
     else merged.set(field, mergedValue(field, merged.get(field), value));
   }

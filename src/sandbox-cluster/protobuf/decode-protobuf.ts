@@ -72,22 +72,22 @@ function addField(
   if (type === 'Ignored') return;
   if (shape === 'list') {
     const list = decoded.get(name);
-    decoded.set(name, [
-      ...(Array.isArray(list) ? (list as JsonValue[]) : []),
-      decodeValue(type, wire),
-    ]);
-  } else if (shape === 'map') {
-    decoded.set(name, {
-      ...(decoded.get(name) as JsonObject | undefined),
-      ...mapEntry(type, wire),
-    });
-  } else {
-    const value = decodeValue(type, wire);
-    if (shape === 'inline') {
-      for (const [inner, own] of Object.entries(value as JsonObject))
-        decoded.set(inner, own ?? null);
-    } else if (shape === 'optional' || !isZero(value)) decoded.set(name, value);
+    const items = Array.isArray(list) ? (list as JsonValue[]) : [];
+    decoded.set(name, [...items, decodeValue(type, wire)]);
+    return;
   }
+  if (shape === 'map') {
+    const map = decoded.get(name) as JsonObject | undefined;
+    decoded.set(name, { ...map, ...mapEntry(type, wire) });
+    return;
+  }
+  const value = decodeValue(type, wire);
+  if (shape === 'inline') {
+    const inner = Object.entries(value as JsonObject);
+    for (const [innerName, own] of inner) decoded.set(innerName, own ?? null);
+    return;
+  }
+  if (shape === 'optional' || !isZero(value)) decoded.set(name, value);
 }
 
 /** Go writes what is not optional also where it was left out. */
@@ -114,7 +114,6 @@ function decodeValue(type: string, wire: WireField['value']): JsonValue {
       return wire === 1n;
     case 'double':
       return bufferOf(wire).readDoubleLE();
-    case undefined:
     default:
       return decodeSpecial(type, bufferOf(wire));
   }
@@ -133,7 +132,6 @@ function decodeSpecial(type: string, bytes: Buffer): JsonValue {
       return JSON.parse(textOf(fieldsByNumber(bytes).get(1)) || '{}') as JsonValue;
     case 'ExtraValue':
       return [...readFields(bytes)].map(({ value }) => textOf(value));
-    case undefined:
     default: {
       const message = messageType(type);
       if (message === undefined) throw new RangeError(`${type} is read as JSON only`);

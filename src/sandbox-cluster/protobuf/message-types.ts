@@ -63,10 +63,11 @@ const SHAPES: Readonly<Record<string, FieldType['shape']>> = {
 };
 
 /** Those that are no messages of a group. */
-const PLAIN_TYPES = new Set([
-  ...['string', 'int', 'bool', 'bytes', 'double', 'Ignored'],
-  ...['Time', 'MicroTime', 'Quantity', 'IntOrString', 'RawExtension', 'FieldsV1', 'ExtraValue'],
-]);
+const PLAIN_TYPES: ReadonlySet<string> = new Set(
+  ['string int bool bytes double', 'Time MicroTime Quantity IntOrString', 'RawExtension FieldsV1']
+    .concat('ExtraValue Ignored')
+    .flatMap((names) => names.split(' ')),
+);
 
 function readField(group: string, text: string): readonly [number, FieldType] {
   const [, name = '', number, mark = '', type = 'string'] = FIELD.exec(text) ?? [];

@@ -61,7 +61,6 @@ class Reader {
         return this.#take(4);
       case LENGTH_DELIMITED:
         return this.#take(Number(this.varint()));
-      case undefined:
       default:
         throw new RangeError(`no wire type: ${wireType}`);
     }

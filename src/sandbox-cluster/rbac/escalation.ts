@@ -25,8 +25,9 @@ export function checkEscalation(writer: RoleWriter, resource: Resource, object: 
   if (writer.user.groups.includes(MASTERS)) return;
   const key = storageKey(resource);
   if (key === ROLES || key === CLUSTER_ROLES) checkRole(writer, resource, object);
-  if (key === ROLE_BINDINGS || key === CLUSTER_ROLE_BINDINGS)
+  if (key === ROLE_BINDINGS || key === CLUSTER_ROLE_BINDINGS) {
     checkBinding(writer, resource, object);
+  }
 }
 
 function checkRole(writer: RoleWriter, resource: Resource, role: KubeObject): void {

@@ -118,19 +118,26 @@ const NOTHING: PolicyRule = {
 /** Whether `held` gives all that `part` gives; `part` is one of partsOf. */
 export function coversPart(held: PolicyRule, part: PolicyRule): boolean {
   const [verb = ''] = part.verbs;
-  if (!hasOrAll(held.verbs, verb)) return false;
   const [url] = part.nonResourceURLs;
+  if (!hasOrAll(held.verbs, verb)) return false;
   if (url !== undefined) return held.nonResourceURLs.some((own) => coversPath(own, url));
   const [group = ''] = part.apiGroups;
   const [resource = ''] = part.resources;
-  const [name] = part.resourceNames;
-  const [plural, subresource] = resource.split('/');
   return (
     hasOrAll(held.apiGroups, group) &&
-    (hasOrAll(held.resources, resource) ||
-      (subresource !== undefined &&
-        plural !== '*' &&
-        held.resources.includes(`*/${subresource}`))) &&
-    (held.resourceNames.length === 0 || (name !== undefined && held.resourceNames.includes(name)))
+    coversResourcePart(held, resource) &&
+    coversNamePart(held, part)
   );
+}
+
+function coversResourcePart({ resources }: PolicyRule, wanted: string): boolean {
+  const [plural, subresource] = wanted.split('/');
+  if (hasOrAll(resources, wanted)) return true;
+  return subresource !== undefined && plural !== '*' && resources.includes(`*/${subresource}`);
+}
+
+function coversNamePart(held: PolicyRule, part: PolicyRule): boolean {
+  const [name] = part.resourceNames;
+  if (held.resourceNames.length === 0) return true;
+  return name !== undefined && held.resourceNames.includes(name);
 }

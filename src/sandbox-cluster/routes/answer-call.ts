@@ -1,17 +1,20 @@
 // One request of one cluster: who it is from, whether he may, and which part answers.
 
-import { subjectOf } from '../api/resource.ts';
+import { type Resource, storageKey, subjectOf } from '../api/resource.ts';
 import {
   badRequest,
   forbidden,
   forbiddenPath,
+  methodNotAllowed,
   noSuchResource,
   notAcceptable,
   unauthorized,
 } from '../api/status.ts';
 import type { User } from '../api/user.ts';
 import type { Credentials } from '../authn/authenticator.ts';
+import { SERVICE_ACCOUNTS } from '../authn/account-tokens.ts';
 import type { Cluster } from '../cluster.ts';
+import { NAMESPACES } from '../kinds/namespaces.ts';
 import { answerPath, impersonationRefused, pageNotFound } from '../discovery/answer-path.ts';
 import { answerReview } from '../reviews/answer-review.ts';
 import { answerTokenRequest } from './account-token.ts';
@@ -91,17 +94,25 @@ function isPlace({ resource, target }: Aim): boolean {
   return !resource.isNamespaced || target.isCollection;
 }
 
+/** Where each subresource is, and what may be done with it. */
+const SUBRESOURCES: Readonly<
+  Record<
+    string,
+    { readonly verbs: readonly string[]; readonly of: (resource: Resource) => boolean }
+  >
+> = {
+  finalize: { verbs: ['update'], of: (resource) => storageKey(resource) === NAMESPACES },
+  status: { verbs: ['get', 'patch', 'update'], of: ({ hasStatus }) => hasStatus },
+  token: { verbs: ['create'], of: (resource) => storageKey(resource) === SERVICE_ACCOUNTS },
+};
+
 function answerSubresource(call: ApiCall, aim: Aim): Answer {
   const { resource, target } = aim;
-  const { subresource, verb } = target;
-  const isOfCore = resource.group === '';
-  if (subresource === 'token' && isOfCore && resource.plural === 'serviceaccounts') {
-    return answerTokenRequest(call, aim);
-  }
-  const isStatus = subresource === 'status' && resource.hasStatus;
-  const isFinalize = subresource === 'finalize' && isOfCore && resource.plural === 'namespaces';
-  if (!isStatus && !isFinalize) throw noSuchResource();
-  if (isStatus && verb === 'get') return answerWith(call, aim, find(call, aim));
-  if (verb !== 'update' && !(isStatus && verb === 'patch')) throw noSuchResource();
-  return answerForObjects(call, aim);
+  const known = SUBRESOURCES[target.subresource ?? ''];
+  if (known === undefined || !known.of(resource)) throw noSuchResource();
+  if (!known.verbs.includes(target.verb)) throw methodNotAllowed();
+  if (target.subresource === 'token') return answerTokenRequest(call, aim);
+  return target.verb === 'get'
+    ? answerWith(call, aim, find(call, aim))
+    : answerForObjects(call, aim);
 }

@@ -54,7 +54,6 @@ export function answerForObjects(call: ApiCall, aim: Aim): Answer {
       return remove(call, aim);
     case 'deletecollection':
       return removeAll(call, aim);
-    case undefined:
     default:
       throw methodNotAllowed();
   }
@@ -82,15 +81,14 @@ function placeOf(aim: Aim): { resource: Resource; namespace: string | undefined;
   return { resource: aim.resource, namespace: namespaceOf(aim), name: aim.target.name ?? '' };
 }
 
-export function answerWith(
-  call: ApiCall,
-  { resource }: Aim,
-  object: KubeObject,
-  status = 200,
-): WholeAnswer {
-  if (!tableWanted(call.accept)) return whole(shown(object, apiVersionOf(resource)), status);
+export function answerWith(call: ApiCall, { resource }: Aim, object: KubeObject): WholeAnswer {
+  if (!tableWanted(call.accept)) return whole(shown(object, apiVersionOf(resource)));
   const { resourceVersion } = object.metadata;
-  return whole(table(call, resource, { objects: [object], metadata: { resourceVersion } }), status);
+  return whole(table(call, resource, { objects: [object], metadata: { resourceVersion } }));
+}
+
+function created(answer: WholeAnswer): WholeAnswer {
+  return { ...answer, status: 201 };
 }
 
 function table(
@@ -127,7 +125,7 @@ function listOf(
 }
 
 function untyped({ kind: _k, apiVersion: _a, ...rest }: KubeObject): JsonObject {
-  return rest as JsonObject;
+  return rest;
 }
 
 function create(call: ApiCall, aim: Aim): Answer {
@@ -135,7 +133,7 @@ function create(call: ApiCall, aim: Aim): Answer {
   const place = { resource, namespace: namespaceOf(aim) };
   if (resource.isNamespaced && place.namespace === undefined) throw methodNotAllowed();
   const body = readJsonBody(call);
-  return answerWith(call, aim, createObject(writerOf(call), place, body), 201);
+  return created(answerWith(call, aim, createObject(writerOf(call), place, body)));
 }
 
 function update(call: ApiCall, aim: Aim): Answer {
@@ -152,7 +150,7 @@ function update(call: ApiCall, aim: Aim): Answer {
     const who = JSON.stringify(call.user.username);
     throw forbidden(subjectOf(resource, target.name), `User ${who} cannot create it`);
   }
-  return answerWith(call, aim, createObject(writerOf(call), place, body), 201);
+  return created(answerWith(call, aim, createObject(writerOf(call), place, body)));
 }
 
 function checkName(body: unknown, { target }: Aim): void {
@@ -212,10 +210,9 @@ function removeAll(call: ApiCall, aim: Aim): Answer {
   );
   const { preconditions: _, ...each } = options;
   const writer = writerOf(call, options);
-  for (const {
-    metadata: { name },
-  } of items)
-    deleteObject(writer, { resource, namespace, name }, each);
+  for (const { metadata: one } of items) {
+    deleteObject(writer, { resource, namespace, name: one.name }, each);
+  }
   return whole(listOf(resource, items, metadata));
 }
 

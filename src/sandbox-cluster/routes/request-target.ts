@@ -98,7 +98,6 @@ function verbOf(
     case 'GET':
       if (!isCollection) return isWatch ? 'watch' : 'get';
       return isWatch ? 'watch' : 'list';
-    case undefined:
     default:
       return method.toLowerCase();
   }
