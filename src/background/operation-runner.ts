@@ -81,10 +81,6 @@ async function runStep(
 ): Promise<Write> {
   const { operation } = claimed;
   const now = broker.clock();
-  if (operation.deadline <= now) {
-    const description = `Given up at the deadline. ${operation.description}`;
-    return () => settleFailure(broker, claimed, { verdict: 'abandon', description });
-  }
   try {
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(STEP_TIMEOUT_MS)]);
     const { step, next, context } = await prepare(broker, claimed);
@@ -111,12 +107,10 @@ interface Prepared {
 
 async function prepare(broker: Broker, { operation }: ClaimedOperation): Promise<Prepared> {
   const found = await findInstanceByKey(broker.db, operation.instanceKey);
-  const plan = found && broker.provisioners.plan(found.instance.planId);
-  if (found === undefined || plan === undefined) {
-    throw new Error(`the instance or plan of operation ${operation.id} is not known here`);
+  if (found === undefined) {
+    throw new Error(`the instance of operation ${operation.id} is gone`);
   }
-  const provisioner = broker.provisioners.provisionerOf(plan.id);
-  const steps = stepsOfOperation(broker, provisioner, operation.type);
+  const steps = stepsOfOperation(broker, found.instance, operation.type);
   // A step that a new release has renamed is not found: then all run again, which they can, each being idempotent.
   const at = Math.max(
     0,
@@ -124,8 +118,8 @@ async function prepare(broker: Broker, { operation }: ClaimedOperation): Promise
   );
   const step = steps[at];
   if (step === undefined) {
-    throw new Error(`an operation of type ${operation.type} has no steps for plan ${plan.name}`);
+    throw new Error(`an operation of type ${operation.type} has no steps`);
   }
   const runtime = broker.clusters.runtimeOf(found.instance);
-  return { step, next: steps[at + 1], context: { runtime, plan, operation } };
+  return { step, next: steps[at + 1], context: { runtime, operation } };
 }

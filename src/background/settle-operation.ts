@@ -12,7 +12,12 @@ import {
 import type { Step, StepOutcome } from '../provisioners/provisioner.ts';
 import { inTransaction, type OpenTransaction } from '../storage/database.ts';
 import { countUnfinishedGrants } from '../storage/grants.ts';
-import { attachCluster, eraseAccess, markInstanceDeleted } from '../storage/instances.ts';
+import {
+  attachCluster,
+  eraseAccess,
+  lockInstanceByKey,
+  markInstanceDeleted,
+} from '../storage/instances.ts';
 import {
   advanceOperation,
   type ClaimedOperation,
@@ -21,6 +26,7 @@ import {
 } from '../storage/operations.ts';
 import type { StepFailure } from './step-failures.ts';
 
+/** What passes by itself has mostly passed within a second; what has not is asked gently, yet often enough for a person who waits. */
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
 
@@ -45,6 +51,7 @@ export async function settleOutcome(
     return undefined;
   }
   const settled = await inTransaction(broker.db, async (tx) => {
+    await lockInstanceByKey(tx, operation.instanceKey);
     const holds =
       next === undefined
         ? await endAsSucceeded(tx, claimed, at)
@@ -66,6 +73,9 @@ export async function settleOutcome(
   }
   if (next === undefined) {
     operationSucceeded(broker.log, factsOf(operation));
+    if (operation.type === 'deprovision') {
+      broker.clusters.forget(operation.instanceKey);
+    }
     return undefined;
   }
   return { claim, operation: { ...operation, step: next.name, attempt: 0 } };
@@ -106,7 +116,7 @@ export async function settleFailure(
   claimed: ClaimedOperation,
   { verdict, description, retryAfterSeconds }: StepFailure,
 ): Promise<undefined> {
-  const { operation, claim } = claimed;
+  const { operation } = claimed;
   if (verdict === 'repeat') {
     const attempt = operation.attempt + 1;
     const wantedMs = Math.min(FIRST_DELAY_MS * 2 ** operation.attempt, LONGEST_DELAY_MS);
@@ -114,13 +124,21 @@ export async function settleFailure(
     await postpone(broker, claimed, { delayMs, description, attempt });
     return undefined;
   }
+  await fail(broker, claimed, description);
+  return undefined;
+}
+
+async function fail(
+  broker: Broker,
+  { operation, claim }: ClaimedOperation,
+  description: string,
+): Promise<void> {
   const at = broker.clock();
   if (await endOperation(broker.db, { claim, state: 'failed', description, at })) {
     operationFailed(broker.log, { ...factsOf(operation), cause: description });
   } else {
     operationTakenAway(broker.log, factsOf(operation));
   }
-  return undefined;
 }
 
 interface Postponement {
@@ -129,12 +147,19 @@ interface Postponement {
   readonly attempt: number;
 }
 
+/** The last try is at the deadline; whoever comes later, because nobody ran, gets one try as well. */
 async function postpone(
   broker: Broker,
-  { operation, claim }: ClaimedOperation,
+  claimed: ClaimedOperation,
   { delayMs, description, attempt }: Postponement,
 ): Promise<void> {
-  const wanted = addMs(broker.clock(), delayMs);
+  const { operation, claim } = claimed;
+  const now = broker.clock();
+  if (operation.deadline <= now) {
+    await fail(broker, claimed, `Given up at the deadline. ${description}`);
+    return;
+  }
+  const wanted = addMs(now, delayMs);
   const nextRunAt = wanted < operation.deadline ? wanted : operation.deadline;
   const postponed = await inTransaction(broker.db, async (tx) => {
     const holds = await postponeOperation(tx, { claim, attempt, nextRunAt, description });

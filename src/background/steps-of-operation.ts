@@ -1,23 +1,39 @@
 // Which steps an operation consists of. Those of the provisioner make and remove the runtime; what the ledger has to
 // do before a runtime goes is ours.
 import type { Broker } from '../broker/broker.ts';
+import type { Instance } from '../domain/instance.ts';
 import type { Operation } from '../domain/operation.ts';
-import type { Provisioner, Step } from '../provisioners/provisioner.ts';
+import type { Step } from '../provisioners/provisioner.ts';
 import { revokeBindings } from './revoke-bindings.ts';
 
+/** @throws Error when the instance's plan or provisioner is needed and not configured here */
 export function stepsOfOperation(
   broker: Broker,
-  provisioner: Provisioner,
+  instance: Instance,
   type: Operation['type'],
 ): readonly Step[] {
   switch (type) {
     case 'provision':
-      return provisioner.provision;
-    case 'deprovision':
+      return provisionSteps(broker, instance);
+    case 'deprovision': {
+      const provisioner = broker.provisioners.provisionerOf(instance);
       return [revokeBindings(broker), ...provisioner.deprovision];
+    }
     case 'update':
     case 'suspend':
     case 'resume':
       throw new Error(`nothing accepts an operation of type ${type} yet`);
   }
+}
+
+function provisionSteps({ provisioners }: Broker, instance: Instance): readonly Step[] {
+  const plan = provisioners.plan(instance.planId);
+  if (plan === undefined) {
+    throw new Error(`plan ${instance.planId} is not configured here`);
+  }
+  const { provision } = provisioners.provisionerOf(instance);
+  return provision.map(({ name, run }) => ({
+    name,
+    run: (context) => run({ ...context, plan }),
+  }));
 }

@@ -4,7 +4,7 @@ import type { Instance } from '../domain/instance.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { bindingEnded } from '../observability/events.ts';
 import { inTransaction } from '../storage/database.ts';
-import { endGrant, markRevoking, readGrantForRevocation } from '../storage/grants.ts';
+import { endGrant, markUndoing } from '../storage/grants.ts';
 import type { Broker } from './broker.ts';
 import { finishRevocation } from './finish-revocation.ts';
 
@@ -28,14 +28,13 @@ export interface Abandonment {
  * @throws UpstreamError of the database when the order to undo cannot be committed; nothing was touched then
  */
 export async function abandonIssue(broker: Broker, issue: AbandonedIssue): Promise<Abandonment> {
-  const found = await readGrantForRevocation(broker.db, issue.grant.id);
-  const overtaken = found?.revokingSince !== undefined;
-  if (issue.client === undefined) {
-    await endUnmade(broker, issue);
-    return { undone: true, overtaken };
+  const { client } = issue;
+  if (client === undefined) {
+    return { undone: true, overtaken: !(await endUnmade(broker, issue)) };
   }
-  await markRevoking(broker.db, { grantId: issue.grant.id, at: broker.clock() });
-  return { undone: await undo(broker, { ...issue, client: issue.client }), overtaken };
+  const order = { grantId: issue.grant.id, at: broker.clock() };
+  const overtaken = !(await markUndoing(broker.db, order));
+  return { undone: await undo(broker, { ...issue, client }), overtaken };
 }
 
 async function undo(
@@ -52,16 +51,21 @@ async function undo(
   }
 }
 
-/** No call that makes anything was sent, so there is nothing to ask a cluster about. */
+/**
+ * No call that makes anything was sent, so there is nothing to ask a cluster about.
+ * @returns false when somebody else had ordered its end before
+ */
 async function endUnmade(
   broker: Broker,
   { instance, bindingId, grant }: AbandonedIssue,
-): Promise<void> {
+): Promise<boolean> {
   const at = broker.clock();
   const proof = 'nothing-made';
-  await inTransaction(broker.db, async (tx) => {
-    await markRevoking(tx, { grantId: grant.id, at });
+  const ordered = await inTransaction(broker.db, async (tx) => {
+    const isFirst = await markUndoing(tx, { grantId: grant.id, at });
     await endGrant(tx, { grantId: grant.id, at, proof });
+    return isFirst;
   });
   bindingEnded(broker.log, { instanceId: instance.id, bindingId, grant: grant.name, proof });
+  return ordered;
 }

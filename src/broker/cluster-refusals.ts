@@ -53,3 +53,15 @@ export function notRevokedYet(cause: unknown): BrokerError {
     { cause },
   );
 }
+
+/** For an issue that was stopped; whether its undo went through is in its row, not in this answer. */
+export function createLimitPassed(cause: unknown): BrokerError {
+  return new BrokerError(
+    {
+      code: 'create-limit-passed',
+      description: 'The cluster took too long; the attempt was stopped. Try again later.',
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    },
+    { cause },
+  );
+}

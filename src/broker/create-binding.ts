@@ -4,8 +4,9 @@ import { BrokerError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
 import { bindingHandedOutAgain, bindingRefused } from '../observability/events.ts';
+import { answerInTime } from './answer-in-time.ts';
 import type { Broker } from './broker.ts';
-import { whatToTell } from './cluster-refusals.ts';
+import { createLimitPassed, whatToTell } from './cluster-refusals.ts';
 import { type CreateBindingRequest, type DecidedBinding, decideBinding } from './decide-binding.ts';
 import { finishRevocation } from './finish-revocation.ts';
 import type { HandedOutBinding } from './handed-out-binding.ts';
@@ -30,15 +31,9 @@ export async function createBinding(
   broker: Broker,
   request: CreateBindingRequest,
 ): Promise<CreatedBinding> {
-  try {
-    return await issueOrRepeat(broker, request);
-  } catch (error) {
-    if (error instanceof BrokerError) {
-      const { instanceId, bindingId } = request;
-      bindingRefused(broker.log, { instanceId, bindingId, code: error.code });
-    }
-    throw error;
-  }
+  const limitMs = broker.limits.createTimeoutMs + broker.limits.undoTimeoutMs;
+  const work = issueOrRepeat(broker, request);
+  return await answerInTime(broker, work, { limitMs, late: () => createLimitPassed(undefined) });
 }
 
 async function issueOrRepeat(
@@ -47,7 +42,7 @@ async function issueOrRepeat(
 ): Promise<CreatedBinding> {
   const signal = AbortSignal.timeout(broker.limits.createTimeoutMs);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const found = await decideBinding(broker, request);
+    const found = await decideAndTell(broker, request);
     const { instance, decided, remainingSlots } = found;
     switch (decided.decision) {
       case 'issue': {
@@ -79,6 +74,21 @@ async function issueOrRepeat(
     }
   }
   throw new BrokerError(CONCURRENT_OPERATION);
+}
+
+async function decideAndTell(
+  broker: Broker,
+  request: CreateBindingRequest,
+): Promise<DecidedBinding> {
+  try {
+    return await decideBinding(broker, request);
+  } catch (error) {
+    if (error instanceof BrokerError) {
+      const { instanceId, bindingId } = request;
+      bindingRefused(broker.log, { instanceId, bindingId, code: error.code });
+    }
+    throw error;
+  }
 }
 
 interface Leftover {

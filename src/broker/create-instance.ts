@@ -5,18 +5,16 @@ import { BrokerError } from '../domain/errors.ts';
 import type { Accounts, Instance } from '../domain/instance.ts';
 import { instanceState } from '../domain/instance.ts';
 import { type JsonObject, sameJson } from '../domain/json.ts';
-import type { Plan } from '../domain/plan.ts';
-import { decideProvision } from '../domain/provision-requests.ts';
+import { decideCreateInstance } from '../domain/instance-requests.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
 import { Secret } from '../domain/secret.ts';
 import { sameAccess, serializeAccess } from '../kubernetes/cluster-access.ts';
 import { instanceProvisioningAccepted } from '../observability/events.ts';
-import type { AdmittedParameters } from '../provisioners/provisioner.ts';
 import { inTransaction } from '../storage/database.ts';
 import { accessPlace, findInstance, insertInstance } from '../storage/instances.ts';
 import { insertOperation } from '../storage/operations.ts';
+import { type Admission, admitInstance, UNKNOWN_PLAN } from './admit-instance.ts';
 import type { Broker } from './broker.ts';
-import { offeredPlan } from './offered-plan.ts';
 
 export interface CreateInstanceRequest {
   readonly instanceId: string;
@@ -48,11 +46,8 @@ export async function createInstance(
   broker: Broker,
   request: CreateInstanceRequest,
 ): Promise<CreateInstanceAnswer> {
-  const current = await findInstance(broker.db, request.instanceId);
-  const plan = offeredPlan(broker, request, current?.instance);
-  const admitted = admit(broker, plan, request);
   for (let look = 0; look < MAX_LOOKS; look += 1) {
-    const answer = await answerByState(broker, { request, plan, admitted });
+    const answer = await answerByState(broker, request);
     if (answer !== 'taken') {
       return answer;
     }
@@ -60,58 +55,48 @@ export async function createInstance(
   throw new BrokerError(CONCURRENT_OPERATION);
 }
 
-interface Admission {
-  readonly request: CreateInstanceRequest;
-  readonly plan: Plan;
-  readonly admitted: AdmittedParameters;
-}
-
-function admit(broker: Broker, plan: Plan, request: CreateInstanceRequest): AdmittedParameters {
-  const admitted = broker.provisioners.provisionerOf(plan.id).admit(request.parameters);
-  // No plan of ours announces maintenance, so any version named here is one the platform made up (osb.md C67).
-  if (request.maintenanceVersion !== undefined) {
-    throw new BrokerError({
-      code: 'maintenance-info-conflict',
-      description: 'The plan has no maintenance_info, so no version of it can be asked for.',
-    });
-  }
-  return admitted;
-}
-
 async function answerByState(
   broker: Broker,
-  admission: Admission,
+  request: CreateInstanceRequest,
 ): Promise<CreateInstanceAnswer | 'taken'> {
-  const { request, plan } = admission;
   const found = await findInstance(broker.db, request.instanceId);
+  const current = found?.instance.deletedAt === undefined ? found : undefined;
+  const admission = admitInstance(broker, request, current?.instance);
   const sameRequest =
-    found !== undefined && (await isSameRequest(broker, found.instance, admission));
-  if (!sameRequest) {
+    current !== undefined &&
+    (await isSameRequest(broker, current.instance, { request, admission }));
+  if (!sameRequest && admission.plan !== undefined) {
     // Today's schema is not asked about what was admitted under an earlier one.
-    broker.parameterRules.checkCreate(plan, request.parameters);
+    broker.parameterRules.checkCreate(admission.plan, request.parameters);
   }
-  const current = found && { state: instanceState(found.latest), sameRequest };
-  const decided = decideProvision({ current, acceptsIncomplete: request.acceptsIncomplete });
+  const decided = decideCreateInstance({
+    current: current && { state: instanceState(current.latest), sameRequest },
+    acceptsIncomplete: request.acceptsIncomplete,
+  });
   switch (decided.decision) {
     case 'refuse':
       throw new BrokerError(decided.refusal);
     case 'exists':
       return { outcome: 'exists' };
     case 'inProgress':
-      return { outcome: 'accepted', operationId: found?.latest.id ?? '' };
+      return { outcome: 'accepted', operationId: current?.latest.id ?? '' };
     case 'create':
-      return await insert(broker, admission);
+      return await insert(broker, request, admission);
   }
+}
+
+interface Comparison {
+  readonly request: CreateInstanceRequest;
+  readonly admission: Admission;
 }
 
 /** Service, plan and parameters decide; names of organisations and spaces may change under us (osb.md C71). */
 async function isSameRequest(
   broker: Broker,
   instance: Instance,
-  { request, admitted }: Admission,
+  { request, admission: { admitted } }: Comparison,
 ): Promise<boolean> {
   if (
-    instance.deletedAt !== undefined ||
     instance.serviceId !== request.serviceId ||
     instance.planId !== request.planId ||
     !sameJson(instance.parameters, admitted.parameters)
@@ -126,8 +111,12 @@ async function isSameRequest(
 
 async function insert(
   broker: Broker,
-  { request, plan, admitted }: Admission,
+  request: CreateInstanceRequest,
+  { provisioner, plan, admitted }: Admission,
 ): Promise<CreateInstanceAnswer | 'taken'> {
+  if (plan === undefined) {
+    throw new BrokerError(UNKNOWN_PLAN);
+  }
   const { clock, draw, sealer } = broker;
   const now = clock();
   const key = draw.uuid();
@@ -143,6 +132,7 @@ async function insert(
       id: request.instanceId,
       serviceId: request.serviceId,
       planId: plan.id,
+      provisioner: provisioner.name,
       name: typeof name === 'string' ? name : DEFAULT_NAME,
       region: typeof region === 'string' ? region : request.platformRegion,
       runtimeId: draw.uuid(),
@@ -159,7 +149,7 @@ async function insert(
       instanceKey: key,
       type: 'provision',
       description: 'Provisioning was accepted.',
-      deadline: addSeconds(now, broker.provisioners.provisionerOf(plan.id).provisionSeconds),
+      deadline: addSeconds(now, provisioner.provisionSeconds),
       createdAt: now,
     });
     await broker.jobs.wake(tx, { operationId, at: now });

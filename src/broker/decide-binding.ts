@@ -1,7 +1,7 @@
 // The deciding transaction of a bind: it locks the instance, reads what is known in a second statement, decides, and
 // where something is to be issued commits the announcement. All parallel requests pass here one after the other.
 import { addSeconds } from '../domain/clock.ts';
-import { type BindDecision, decideBind } from '../domain/binding-requests.ts';
+import { type CreateBindingDecision, decideCreateBinding } from '../domain/binding-requests.ts';
 import { BrokerError } from '../domain/errors.ts';
 import { type Instance, instanceState } from '../domain/instance.ts';
 import { INSTANCE_NOT_FOUND } from '../domain/refusals.ts';
@@ -34,7 +34,7 @@ export interface AnnouncedGrant {
 }
 
 type Served =
-  | Exclude<BindDecision, { decision: 'refuse' | 'issue' }>
+  | Exclude<CreateBindingDecision, { decision: 'refuse' | 'issue' }>
   | { readonly decision: 'issue'; readonly grant: AnnouncedGrant };
 
 export interface DecidedBinding {
@@ -93,7 +93,7 @@ async function decide(broker: Broker, tx: OpenTransaction, known: Known): Promis
   const { instance, latest, binding, slots } = facts;
   const plan = broker.provisioners.plan(instance.planId);
   const { serviceId, planId } = instance;
-  const decided = decideBind(
+  const decided = decideCreateBinding(
     { instance: { serviceId, planId, state: instanceState(latest) }, plan, binding, slots },
     request,
     now,

@@ -3,12 +3,14 @@
 import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import { type Instance, instanceState } from '../domain/instance.ts';
 import { BINDING_GONE } from '../domain/refusals.ts';
-import { decideUnbind } from '../domain/unbinding-requests.ts';
+import { decideDeleteBinding } from '../domain/binding-requests.ts';
 import { findBinding } from '../storage/bind-facts.ts';
 import { markBindingDeleted } from '../storage/bindings.ts';
 import { inTransaction, type OpenTransaction } from '../storage/database.ts';
 import { lockInstance } from '../storage/instances.ts';
 import { SealingError } from '../storage/sealing.ts';
+import { answerInTime } from './answer-in-time.ts';
+import { awaitWriter } from './await-writer.ts';
 import type { Broker } from './broker.ts';
 import { notRevokedYet } from './cluster-refusals.ts';
 import { finishRevocation } from './finish-revocation.ts';
@@ -22,12 +24,25 @@ export interface DeleteBindingRequest {
 
 /**
  * A repeat goes on where the first one stopped.
- * @throws BrokerError `binding-gone`; `not-revoked-yet` when the cluster could not be reached or still honours the
- *   token: the order stands, and the next try is recorded
+ * @throws BrokerError `binding-gone`; `concurrent-operation` when an issue could not be stopped in time;
+ *   `not-revoked-yet` when the cluster could not be reached or still honours the token: the order stands, and the next
+ *   try is recorded
  */
 export async function deleteBinding(broker: Broker, request: DeleteBindingRequest): Promise<void> {
-  const ordered = await inTransaction(broker.db, (tx) => order(broker, tx, request));
-  const { instance, grantId } = ordered;
+  const limitMs = broker.limits.deleteTimeoutMs;
+  const work = orderAndRevoke(broker, request, AbortSignal.timeout(limitMs - LAST_WRITE_MS));
+  await answerInTime(broker, work, { limitMs, late: () => notRevokedYet(undefined) });
+}
+
+/** Of the limit: what storing the outcome may take once the cluster's part is over. */
+const LAST_WRITE_MS = 1_000;
+
+async function orderAndRevoke(
+  broker: Broker,
+  request: DeleteBindingRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const { instance, grantId } = await inTransaction(broker.db, (tx) => order(broker, tx, request));
   if (instance.serviceId !== request.serviceId || instance.planId !== request.planId) {
     broker.log.warn(
       { instanceId: request.instanceId, bindingId: request.bindingId },
@@ -37,8 +52,8 @@ export async function deleteBinding(broker: Broker, request: DeleteBindingReques
   if (grantId === undefined) {
     return;
   }
+  await awaitWriter(broker, grantId, signal);
   try {
-    const signal = AbortSignal.timeout(broker.limits.deleteTimeoutMs);
     await finishRevocation(broker, { instance, grantId, signal });
   } catch (error) {
     throw isRevocationFailure(error) ? notRevokedYet(error) : error;
@@ -72,7 +87,7 @@ async function order(
     throw new BrokerError(BINDING_GONE);
   }
   const { instance, latest, binding } = found;
-  const decided = decideUnbind({ instance: instanceState(latest), binding }, at);
+  const decided = decideDeleteBinding({ instance: instanceState(latest), binding }, at);
   if (decided.decision === 'refuse') {
     throw new BrokerError(decided.refusal);
   }

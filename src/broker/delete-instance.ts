@@ -2,7 +2,7 @@
 // issued or handed out any more; taking their rights away on the cluster is the operation's first step.
 import { addSeconds } from '../domain/clock.ts';
 import { BrokerError } from '../domain/errors.ts';
-import { decideDeprovision } from '../domain/deprovision-requests.ts';
+import { decideDeleteInstance } from '../domain/instance-requests.ts';
 import { instanceState } from '../domain/instance.ts';
 import { INSTANCE_GONE } from '../domain/refusals.ts';
 import { deprovisioningAccepted } from '../observability/events.ts';
@@ -60,7 +60,7 @@ async function accept(
 ): Promise<Answer> {
   const key = await lockInstance(tx, request.instanceId);
   const found = key === undefined ? undefined : await findInstance(tx, request.instanceId);
-  const decided = decideDeprovision({
+  const decided = decideDeleteInstance({
     current: found && { state: instanceState(found.latest), serviceId: found.instance.serviceId },
     serviceId: request.serviceId,
     acceptsIncomplete: request.acceptsIncomplete,

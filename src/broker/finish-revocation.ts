@@ -1,8 +1,10 @@
 // Takes the rights of one grant away on its cluster and records the proof. The order to do so is committed already,
 // so this may be run any number of times, by any replica, until it has succeeded once.
+import { isBeingWritten } from '../domain/binding.ts';
 import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { addSeconds } from '../domain/clock.ts';
+import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { verifyMarkOf } from '../kubernetes/grant-mark.ts';
@@ -18,6 +20,7 @@ import {
   type GrantToRevoke,
   readGrantForRevocation,
   recordRevocationFailure,
+  recordUndoFailure,
   tokenPlace,
 } from '../storage/grants.ts';
 import type { Broker } from './broker.ts';
@@ -40,11 +43,18 @@ const LONGEST_DELAY_SECONDS = 15 * 60;
 /**
  * Returns once the grant has ended, also when it had ended before. A failure is recorded with the time of the next
  * try and thrown on: UpstreamError of the cluster, BrokerError `other-cluster`, or SealingError of the access.
+ * @throws BrokerError `concurrent-operation` while a writer is at work on it, which will end it itself
  */
 export async function finishRevocation(broker: Broker, order: RevocationOrder): Promise<void> {
   const grant = await readGrantForRevocation(broker.db, order.grantId);
-  if (grant === undefined || (grant.endedAt !== undefined && order.writersClient === undefined)) {
+  if (grant === undefined) {
     return;
+  }
+  if (order.writersClient === undefined) {
+    if (grant.endedAt !== undefined) {
+      return;
+    }
+    leaveToWriter(grant, broker.clock());
   }
   const facts = { instanceId: order.instance.id, bindingId: grant.bindingId, grant: grant.name };
   let revocation: Revocation;
@@ -52,14 +62,31 @@ export async function finishRevocation(broker: Broker, order: RevocationOrder): 
     revocation = await revokeOnCluster(broker, order, grant);
   } catch (error) {
     broker.clusters.noticeFailure(order.instance, error);
-    await recordFailure(broker, { facts, grant, error });
+    await recordFailure(broker, {
+      facts,
+      grant,
+      error,
+      isWriter: order.writersClient !== undefined,
+    });
     throw error;
   }
   for (const object of revocation.untouched) {
     foreignObjectLeftAlone(broker.log, { ...facts, kind: object.kind, uid: object.uid });
   }
-  await endGrant(broker.db, { grantId: grant.id, at: broker.clock(), proof: revocation.proof });
-  bindingEnded(broker.log, { ...facts, proof: revocation.proof });
+  const { proof } = revocation;
+  if (await endGrant(broker.db, { grantId: grant.id, at: broker.clock(), proof })) {
+    bindingEnded(broker.log, { ...facts, proof });
+  }
+}
+
+/**
+ * While a writer is at work its calls may still arrive: who looks now sees nothing, and would end a grant whose objects
+ * come a moment later. The writer is fenced, so it undoes what it makes; await-writer.ts waits for that.
+ */
+function leaveToWriter(grant: GrantToRevoke, now: Date): void {
+  if (isBeingWritten(grant, now)) {
+    throw new BrokerError(CONCURRENT_OPERATION);
+  }
 }
 
 async function revokeOnCluster(
@@ -110,18 +137,24 @@ interface RevocationFault {
   readonly facts: GrantFacts;
   readonly grant: GrantToRevoke;
   readonly error: unknown;
+  readonly isWriter: boolean;
 }
 
 async function recordFailure(
   broker: Broker,
-  { facts, grant, error }: RevocationFault,
+  { facts, grant, error, isWriter }: RevocationFault,
 ): Promise<void> {
   const wanted = Math.min(FIRST_DELAY_SECONDS * 2 ** grant.tries, LONGEST_DELAY_SECONDS);
   const asked = error instanceof UpstreamError ? error.retryAfterSeconds : undefined;
-  const nextTryAt = addSeconds(broker.clock(), Math.max(wanted, asked ?? 0));
+  const at = broker.clock();
+  const nextTryAt = addSeconds(at, Math.max(wanted, asked ?? 0));
   const cause = causeOf(error);
-  await recordRevocationFailure(broker.db, { grantId: grant.id, error: cause, nextTryAt });
+  // Said before it is stored, so that a database that fails now does not hide what the cluster did.
   revocationPostponed(broker.log, { ...facts, cause, tries: grant.tries + 1, nextTryAt });
+  const failure = { grantId: grant.id, error: cause, nextTryAt };
+  await (isWriter
+    ? recordUndoFailure(broker.db, { ...failure, at })
+    : recordRevocationFailure(broker.db, failure));
 }
 
 /** A word or two for operators; no text of the cluster's, which could carry anything. */

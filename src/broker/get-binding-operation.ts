@@ -2,7 +2,7 @@
 import { BrokerError } from '../domain/errors.ts';
 import { instanceState } from '../domain/instance.ts';
 import type { OperationState } from '../domain/operation.ts';
-import { decideBindingProgress } from '../domain/unbinding-requests.ts';
+import { decideGetBindingOperation } from '../domain/binding-requests.ts';
 import { findBinding } from '../storage/bind-facts.ts';
 import type { Broker } from './broker.ts';
 import type { BindingAddress } from './get-binding.ts';
@@ -12,7 +12,7 @@ export async function getBindingOperation(
   request: BindingAddress,
 ): Promise<{ readonly state: OperationState }> {
   const found = await findBinding(broker.db, request);
-  const decided = decideBindingProgress(
+  const decided = decideGetBindingOperation(
     { instance: found && instanceState(found.latest), binding: found?.binding },
     broker.clock(),
   );

@@ -2,7 +2,7 @@
 import { BrokerError } from '../domain/errors.ts';
 import { instanceState } from '../domain/instance.ts';
 import { INSTANCE_NOT_FOUND } from '../domain/refusals.ts';
-import { decideFetchBinding } from '../domain/unbinding-requests.ts';
+import { decideGetBinding } from '../domain/binding-requests.ts';
 import { bindingHandedOutAgain } from '../observability/events.ts';
 import { findBinding } from '../storage/bind-facts.ts';
 import type { Broker } from './broker.ts';
@@ -24,7 +24,7 @@ export async function getBinding(
     throw new BrokerError(INSTANCE_NOT_FOUND);
   }
   const { instance, latest, binding, sealedToken } = found;
-  const decided = decideFetchBinding({ instance: instanceState(latest), binding }, broker.clock());
+  const decided = decideGetBinding({ instance: instanceState(latest), binding }, broker.clock());
   if (decided.decision === 'refuse') {
     throw new BrokerError(decided.refusal);
   }

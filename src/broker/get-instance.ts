@@ -2,7 +2,7 @@
 import { BrokerError } from '../domain/errors.ts';
 import { instanceState } from '../domain/instance.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { decideFetchInstance } from '../domain/provision-requests.ts';
+import { decideGetInstance } from '../domain/instance-requests.ts';
 import { INSTANCE_NOT_FOUND } from '../domain/refusals.ts';
 import { findInstance } from '../storage/instances.ts';
 import type { Broker } from './broker.ts';
@@ -19,7 +19,7 @@ export async function getInstance(
   request: { readonly instanceId: string },
 ): Promise<ShownInstance> {
   const found = await findInstance(broker.db, request.instanceId);
-  const decided = decideFetchInstance(found && instanceState(found.latest));
+  const decided = decideGetInstance(found && instanceState(found.latest));
   if (decided.decision === 'refuse') {
     throw new BrokerError(decided.refusal);
   }

@@ -14,7 +14,7 @@ import { bindingIssued, bindingIssueFailed, lateWriterFenced } from '../observab
 import { recordOutcome, tokenPlace } from '../storage/grants.ts';
 import { abandonIssue } from './abandon-issue.ts';
 import type { Broker } from './broker.ts';
-import { whatToTell } from './cluster-refusals.ts';
+import { createLimitPassed, whatToTell } from './cluster-refusals.ts';
 import type { AnnouncedGrant, CreateBindingRequest } from './decide-binding.ts';
 import { type HandedOutBinding, handOut } from './handed-out-binding.ts';
 
@@ -118,20 +118,5 @@ function stoppedByOther(cause: unknown): BrokerError {
 
 function failureToTell(error: unknown, limit: AbortSignal): unknown {
   const isStopped = limit.aborted && error instanceof UpstreamError && error.reason === 'cancelled';
-  return isStopped ? limitPassed(error) : whatToTell(error);
-}
-
-/** Where the cluster names no time of its own (contract 4, "Limits of time"). */
-const RETRY_AFTER_SECONDS = 5;
-
-function limitPassed(cause: unknown): BrokerError {
-  return new BrokerError(
-    {
-      code: 'create-limit-passed',
-      description:
-        'The cluster took too long; the attempt was stopped and is undone. Try again later.',
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    },
-    { cause },
-  );
+  return isStopped ? createLimitPassed(error) : whatToTell(error);
 }

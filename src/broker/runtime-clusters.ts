@@ -51,7 +51,7 @@ export class RuntimeClusters {
   async open(instance: Instance, signal?: AbortSignal): Promise<ClusterClient> {
     const { provisioners, openClusters } = this.#parts;
     const runtime = this.runtimeOf(instance);
-    const access = await provisioners.provisionerOf(instance.planId).adminAccess(runtime);
+    const access = await provisioners.provisionerOf(instance).adminAccess(runtime);
     const client = openClusters.clientFor(instance.key, access);
     await this.confirm(client, instance, signal);
     return client;
@@ -69,7 +69,7 @@ export class RuntimeClusters {
     }
     const uid = await readClusterUid(client, signal);
     if (uid !== instance.cluster?.uid) {
-      this.forget(instance);
+      this.forget(instance.key);
       throw new BrokerError({
         code: 'other-cluster',
         description: 'Another cluster answers at the address of the one that was attached.',
@@ -84,11 +84,12 @@ export class RuntimeClusters {
       error instanceof UpstreamError &&
       (error.reason === 'unauthorized' || error.reason === 'tls')
     ) {
-      this.forget(instance);
+      this.forget(instance.key);
     }
   }
 
-  forget(instance: Instance): void {
-    this.#parts.openClusters.drop(instance.key);
+  /** Also for when the access is erased, which must not live on in an open client. */
+  forget(instanceKey: string): void {
+    this.#parts.openClusters.drop(instanceKey);
   }
 }

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
 import { type Binding, bindingState, type Grant } from './binding.ts';
-import { type BindFacts, decideBind } from './binding-requests.ts';
+import { type CreateBindingFacts, decideCreateBinding } from './binding-requests.ts';
 import { BUILT_IN_PLANS } from './built-in-plans.ts';
 import type { InstanceState } from './instance.ts';
 import type { Plan } from './plan.ts';
 import { takesSlot } from './slots.ts';
-import { decideBindingProgress, decideFetchBinding, decideUnbind } from './unbinding-requests.ts';
+import {
+  decideGetBindingOperation,
+  decideGetBinding,
+  decideDeleteBinding,
+} from './binding-requests.ts';
 
 const NOW = new Date('2026-06-01T12:00:00.000Z');
 const before = (seconds: number) => new Date(NOW.getTime() - seconds * 1000);
@@ -93,7 +97,7 @@ describe('the state of a binding', () => {
 
 const OWN_CLUSTER = BUILT_IN_PLANS.find((plan) => plan.name === 'own_cluster') as Plan;
 
-function facts(changes: Partial<BindFacts> = {}): BindFacts {
+function facts(changes: Partial<CreateBindingFacts> = {}): CreateBindingFacts {
   return {
     instance: { serviceId: 's', planId: 'p', state: 'ready' },
     plan: OWN_CLUSTER,
@@ -105,8 +109,8 @@ function facts(changes: Partial<BindFacts> = {}): BindFacts {
 
 const REQUEST = { serviceId: 's', planId: 'p', expirationSeconds: 600 };
 
-function bind(changes: Partial<BindFacts>, request: Partial<typeof REQUEST> = {}) {
-  return decideBind(facts(changes), { ...REQUEST, ...request }, NOW);
+function bind(changes: Partial<CreateBindingFacts>, request: Partial<typeof REQUEST> = {}) {
+  return decideCreateBinding(facts(changes), { ...REQUEST, ...request }, NOW);
 }
 
 describe('PUT of a binding', () => {
@@ -124,7 +128,7 @@ describe('PUT of a binding', () => {
 
   it('issues with the default lifetime of the plan where the request names none', () => {
     const request = { serviceId: 's', planId: 'p', expirationSeconds: undefined };
-    expect(decideBind(facts(), request, NOW)).toMatchObject({
+    expect(decideCreateBinding(facts(), request, NOW)).toMatchObject({
       decision: 'issue',
       expirationSeconds: 600,
     });
@@ -294,10 +298,10 @@ function answersOf(instance: InstanceState | undefined, example: Binding | undef
     decided.refusal === undefined
       ? decided.decision
       : decided.refusal.code.replace(/^.*-not-found$/, '404').replace(/^.*-gone$/, '410');
-  const progress = decideBindingProgress(known, NOW);
+  const progress = decideGetBindingOperation(known, NOW);
   return {
-    get: short(decideFetchBinding(known, NOW)),
-    del: short(decideUnbind(known, NOW)),
+    get: short(decideGetBinding(known, NOW)),
+    del: short(decideDeleteBinding(known, NOW)),
     progress: progress.decision === 'report' ? progress.state : short(progress),
   };
 }

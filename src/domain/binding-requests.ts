@@ -1,10 +1,19 @@
-// PUT of a binding: the table of contract 4 in its order. The rules are small named checks; the first that has
-// something to say decides. Pure: what is known and what time it is come in, a decision goes out.
+// PUT, GET, DELETE and last_operation of a binding: the two tables of contract 4. For PUT the rules are small named
+// checks in the order of the table; the first that has something to say decides. Pure: what is known and what time it
+// is come in, a decision goes out.
 import { type Binding, type BindingState, bindingState, type Grant } from './binding.ts';
 import type { Refusal } from './errors.ts';
 import type { InstanceState } from './instance.ts';
+import type { OperationState } from './operation.ts';
 import type { Plan } from './plan.ts';
-import { CONCURRENT_OPERATION, INSTANCE_NOT_FOUND, type Refused, refuse } from './refusals.ts';
+import {
+  BINDING_GONE,
+  BINDING_NOT_FOUND,
+  CONCURRENT_OPERATION,
+  INSTANCE_NOT_FOUND,
+  type Refused,
+  refuse,
+} from './refusals.ts';
 import type { Slots } from './slots.ts';
 import { toWireTime } from './wire-time.ts';
 
@@ -15,7 +24,7 @@ export interface BindRequest {
   readonly expirationSeconds: number | undefined;
 }
 
-export interface BindFacts {
+export interface CreateBindingFacts {
   /** One that is unknown is answered before this is asked. */
   readonly instance: {
     readonly serviceId: string;
@@ -33,7 +42,7 @@ export interface BindFacts {
  * `takeOver`: end what is left of `grant` first, then decide again; where it cannot be ended now, the answer is
  * `otherwise`, or the cluster's own failure when that is undefined.
  */
-export type BindDecision =
+export type CreateBindingDecision =
   | {
       readonly decision: 'issue';
       readonly expirationSeconds: number;
@@ -49,7 +58,11 @@ export type BindDecision =
     }
   | Refused;
 
-export function decideBind(facts: BindFacts, request: BindRequest, now: Date): BindDecision {
+export function decideCreateBinding(
+  facts: CreateBindingFacts,
+  request: BindRequest,
+  now: Date,
+): CreateBindingDecision {
   const refusal = refuseByInstance(facts, request);
   if (refusal !== undefined) {
     return refuse(refusal);
@@ -58,7 +71,7 @@ export function decideBind(facts: BindFacts, request: BindRequest, now: Date): B
   return decideByBinding(facts, request, state) ?? decideNew(facts, request, state);
 }
 
-function refuseByInstance(facts: BindFacts, request: BindRequest): Refusal | undefined {
+function refuseByInstance(facts: CreateBindingFacts, request: BindRequest): Refusal | undefined {
   const { instance } = facts;
   if (instance.serviceId !== request.serviceId || instance.planId !== request.planId) {
     return {
@@ -96,10 +109,10 @@ function refuseByState(state: InstanceState): Refusal | undefined {
 }
 
 function decideByBinding(
-  { binding }: BindFacts,
+  { binding }: CreateBindingFacts,
   request: BindRequest,
   state: BindingState | undefined,
-): BindDecision | undefined {
+): CreateBindingDecision | undefined {
   if (binding === undefined) {
     return undefined;
   }
@@ -127,10 +140,10 @@ const CONFLICT: Refusal = {
 
 /** Something new would be issued: only now are today's rules asked, so that they never refuse a repeat. */
 function decideNew(
-  { plan, binding, slots }: BindFacts,
+  { plan, binding, slots }: CreateBindingFacts,
   request: BindRequest,
   state: BindingState | undefined,
-): BindDecision {
+): CreateBindingDecision {
   if (plan?.bindable !== true) {
     return refuse(NOT_SUPPORTED);
   }
@@ -181,3 +194,80 @@ function refuseBySlots(plan: Plan, slots: Slots): Refusal | undefined {
         : `${reached}; next slot frees at ${toWireTime(slots.nextFreeAt)}`,
   };
 }
+
+export interface BindingFacts {
+  /** Of the instance that has the id now; `deleted` for the newest record of one that is gone. */
+  readonly instance: InstanceState | undefined;
+  readonly binding: Binding | undefined;
+}
+
+/** `revoke`: commit the order to end the grant, then end it. `forget`: nothing is left to end, the id is given back. */
+export type DeleteBindingDecision = { readonly decision: 'revoke' | 'forget' } | Refused;
+
+export function decideDeleteBinding(
+  { instance, binding }: BindingFacts,
+  now: Date,
+): DeleteBindingDecision {
+  // What a deleted instance left behind is the operators' business, and no platform can act on it (contract 3).
+  if (instance === undefined || instance === 'deleted' || binding === undefined) {
+    return refuse(BINDING_GONE);
+  }
+  switch (bindingState(binding, now)) {
+    case 'issuing':
+    case 'failed-open':
+    case 'live':
+    case 'being-deleted':
+      return { decision: 'revoke' };
+    case 'expired':
+      return binding.grant.endedAt === undefined ? { decision: 'revoke' } : { decision: 'forget' };
+    case 'failed':
+    case 'deleted':
+      return refuse(BINDING_GONE);
+  }
+}
+
+/** `show`: a credential may be handed out. Only what a platform may forget is answered as not found. */
+export type GetBindingDecision = { readonly decision: 'show'; readonly binding: Binding } | Refused;
+
+export function decideGetBinding(
+  { instance, binding }: BindingFacts,
+  now: Date,
+): GetBindingDecision {
+  if (instance === undefined || instance === 'deleted') {
+    return refuse(INSTANCE_NOT_FOUND);
+  }
+  if (binding === undefined || !handsOutCredentials(instance)) {
+    return refuse(BINDING_NOT_FOUND);
+  }
+  return bindingState(binding, now) === 'live'
+    ? { decision: 'show', binding }
+    : refuse(BINDING_NOT_FOUND);
+}
+
+function handsOutCredentials(state: InstanceState): boolean {
+  return state === 'ready' || state === 'updating';
+}
+
+export type GetBindingOperationDecision =
+  | { readonly decision: 'report'; readonly state: OperationState }
+  | Refused;
+
+export function decideGetBindingOperation(
+  { binding }: BindingFacts,
+  now: Date,
+): GetBindingOperationDecision {
+  const progress = binding && PROGRESS[bindingState(binding, now)];
+  return progress === undefined
+    ? refuse(BINDING_NOT_FOUND)
+    : { decision: 'report', state: progress };
+}
+
+const PROGRESS: Readonly<Record<BindingState, OperationState | undefined>> = {
+  issuing: 'in progress',
+  'failed-open': 'failed',
+  failed: 'failed',
+  live: 'succeeded',
+  expired: 'succeeded',
+  'being-deleted': undefined,
+  deleted: undefined,
+};

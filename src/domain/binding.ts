@@ -66,6 +66,11 @@ export function issueIsDead(grant: Grant, now: Date): boolean {
   return now.getTime() - grant.replicaSeenAt.getTime() > REPLICA_LOST_AFTER_MS;
 }
 
+/** Whether a writer is at work that will itself store an outcome, or undo what it made when it finds itself fenced. */
+export function isBeingWritten(grant: Grant, now: Date): boolean {
+  return grant.endedAt === undefined && grant.expiresAt === undefined && !issueIsDead(grant, now);
+}
+
 export function bindingState(binding: Binding, now: Date): BindingState {
   const { grant } = binding;
   if (binding.deletedAt !== undefined) {

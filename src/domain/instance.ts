@@ -1,6 +1,7 @@
 // An instance: the record of one service instance, and the state that follows from its latest operation.
 import type { JsonObject } from './json.ts';
 import type { Operation } from './operation.ts';
+import type { ProvisionerName } from './plan.ts';
 
 /** Whose it is, as far as the platform said. */
 export interface Accounts {
@@ -25,6 +26,8 @@ export interface Instance {
   readonly id: string;
   readonly serviceId: string;
   readonly planId: string;
+  /** Kept with the instance: its plan may leave the configuration before it does. */
+  readonly provisioner: ProvisionerName;
   /** Names the cluster, context and user in issued kubeconfigs. */
   readonly name: string;
   readonly region: string;

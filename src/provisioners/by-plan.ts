@@ -23,12 +23,14 @@ export class ProvisionersByPlan {
     return this.#plans.get(planId);
   }
 
-  /** @throws Error when nothing here can serve the plan: an instance whose provisioner was switched off. */
-  provisionerOf(planId: string): Provisioner {
-    const plan = this.#plans.get(planId);
-    const provisioner = plan && this.#provisioners.get(plan.provisioner);
+  /**
+   * Of a plan or of an instance, which knows its own even when its plan has left the configuration.
+   * @throws Error when it does not run here: an instance whose provisioner was switched off
+   */
+  provisionerOf(named: { readonly provisioner: ProvisionerName }): Provisioner {
+    const provisioner = this.#provisioners.get(named.provisioner);
     if (provisioner === undefined) {
-      throw new Error(`no provisioner runs here for plan ${planId}`);
+      throw new Error(`the provisioner ${named.provisioner} does not run here`);
     }
     return provisioner;
   }

@@ -17,11 +17,15 @@ export interface Runtime {
 
 export interface StepContext {
   readonly runtime: Runtime;
-  readonly plan: Plan;
   readonly operation: Operation;
   readonly now: Date;
   /** Fires when the process stops or the step's lease is about to end; the step is run again later. */
   readonly signal: AbortSignal;
+}
+
+/** What makes a runtime goes by its plan; what removes it may have to do without, if the plan left the configuration. */
+export interface ProvisionContext extends StepContext {
+  readonly plan: Plan;
 }
 
 /** `cluster` is stored with the step's end; `wait` runs the same step again after the delay. */
@@ -34,9 +38,9 @@ export type StepOutcome =
  * where the operation cannot succeed, with the description that the platform's user will read, and UpstreamError
  * where a system failed; the runner decides whether that is worth repeating.
  */
-export interface Step {
+export interface Step<Context extends StepContext = StepContext> {
   readonly name: string;
-  run(context: StepContext): Promise<StepOutcome>;
+  readonly run: (context: Context) => Promise<StepOutcome>;
 }
 
 export interface AdmittedParameters {
@@ -50,7 +54,7 @@ export interface Provisioner {
   readonly name: ProvisionerName;
   /** How long provisioning may take before it ends as failed. */
   readonly provisionSeconds: number;
-  readonly provision: readonly Step[];
+  readonly provision: readonly Step<ProvisionContext>[];
   /** Run after the instance's bindings have been ended. */
   readonly deprovision: readonly Step[];
   /**

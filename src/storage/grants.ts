@@ -66,6 +66,24 @@ export async function markRevoking(
   return ordered.length > 0;
 }
 
+const orderUndo = statement<{ id: string }>(
+  `update grants set revoking_since = $2, next_try_at = $2
+  where id = $1 and ended_at is null and revoking_since is null
+  returning id`,
+);
+
+/**
+ * As markRevoking, of a writer that gives up its own issue.
+ * @returns false when somebody else had ordered its end before, or it has ended
+ */
+export async function markUndoing(
+  tx: Tx,
+  { grantId, at }: { readonly grantId: string; readonly at: Date },
+): Promise<boolean> {
+  const ordered = await orderUndo(tx, [grantId, at]);
+  return ordered.length > 0;
+}
+
 const orderDeadIssues = statement<{ id: string }>(
   `update grants set revoking_since = $2, next_try_at = $2
   where instance_key = $1 and ${isBeingIssued('grants')} and ${issueIsDead('grants', '$2', '$3')}
@@ -95,12 +113,14 @@ const storeEnd = statement<{ id: string }>(
 /**
  * Nothing of the grant with rights is left on the cluster. Its token is erased with it; a repeat changes nothing.
  * @param end `proof` says in a word how that is known
+ * @returns false when it had ended before
  */
 export async function endGrant(
   tx: Tx,
   end: { readonly grantId: string; readonly at: Date; readonly proof: string },
-): Promise<void> {
-  await storeEnd(tx, [end.grantId, end.at, end.proof]);
+): Promise<boolean> {
+  const ended = await storeEnd(tx, [end.grantId, end.at, end.proof]);
+  return ended.length > 0;
 }
 
 const storeFailure = statement<{ id: string }>(
@@ -120,6 +140,25 @@ export interface RevocationFailure {
 /** Does nothing once the grant has ended. */
 export async function recordRevocationFailure(tx: Tx, failure: RevocationFailure): Promise<void> {
   await storeFailure(tx, [failure.grantId, failure.error, failure.nextTryAt]);
+}
+
+const storeUndoFailure = statement<{ id: string }>(
+  `update grants set tries = tries + 1, last_error = $2, next_try_at = $3, issuing_until = least(issuing_until, $4),
+    revoking_since = coalesce(revoking_since, $4), ended_at = null, proof = null,
+    lease_replica = null, leased_until = null
+  where id = $1 and expires_at is null
+  returning id`,
+);
+
+/**
+ * Of a writer whose undo failed: its lease ends, so that others need not wait for it, and the grant is unfinished
+ * whatever was thought of it before, since nobody knows better than its writer that something is left.
+ */
+export async function recordUndoFailure(
+  tx: Tx,
+  { grantId, error, nextTryAt, at }: RevocationFailure & { readonly at: Date },
+): Promise<void> {
+  await storeUndoFailure(tx, [grantId, error, nextTryAt, at]);
 }
 
 export interface GrantToRevoke extends Grant {
@@ -149,17 +188,17 @@ export async function readGrantForRevocation(
   return row && toGrantToRevoke(row);
 }
 
-const selectUnfinished = statement<GrantToRevokeRow>(
-  `${GRANT_TO_REVOKE} where g.instance_key = $1 and g.ended_at is null order by g.intended_at, g.id`,
+const selectUnfinished = statement<{ id: string }>(
+  'select id from grants where instance_key = $1 and ended_at is null order by intended_at, id',
 );
 
 /** Those of an instance that have not ended, oldest first, whatever their binding says. */
-export async function listUnfinishedGrants(
+export async function listUnfinishedGrantIds(
   tx: Tx,
   { instanceKey }: { readonly instanceKey: string },
-): Promise<readonly GrantToRevoke[]> {
+): Promise<readonly string[]> {
   const rows = await selectUnfinished(tx, [instanceKey]);
-  return rows.map(toGrantToRevoke);
+  return rows.map(({ id }) => id);
 }
 
 const countUnfinished = statement<{ unfinished: number }>(

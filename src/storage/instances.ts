@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Accounts, AttachedCluster, Instance } from '../domain/instance.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Operation } from '../domain/operation.ts';
+import type { ProvisionerName } from '../domain/plan.ts';
 import type { OpenTransaction, Tx } from './database.ts';
 import {
   INSTANCE_COLUMNS,
@@ -23,6 +24,7 @@ export interface NewInstance {
   readonly id: string;
   readonly serviceId: string;
   readonly planId: string;
+  readonly provisioner: ProvisionerName;
   readonly name: string;
   readonly region: string;
   readonly runtimeId: string | undefined;
@@ -57,6 +59,7 @@ export async function insertInstance(
       id: instance.id,
       service_id: instance.serviceId,
       plan_id: instance.planId,
+      provisioner: instance.provisioner,
       name: instance.name,
       region: instance.region,
       runtime_id: instance.runtimeId ?? null,
@@ -89,6 +92,18 @@ export async function lockInstance(
 ): Promise<string | undefined> {
   const [row] = await lockByOsbId(tx, [osbId]);
   return row?.key;
+}
+
+const lockByKey = statement<{ key: string }>(
+  'select key from instances where key = $1 for no key update',
+);
+
+/**
+ * As lockInstance, for who has our own key. Whoever writes to an instance's operation and to the instance itself takes
+ * this lock first, as a request does: in the other order the two would wait for each other.
+ */
+export async function lockInstanceByKey(tx: OpenTransaction, key: string): Promise<void> {
+  await lockByKey(tx, [key]);
 }
 
 export type FoundInstanceRow = Prefixed<'i', InstanceRow> & Prefixed<'o', OperationRow>;

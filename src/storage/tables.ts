@@ -3,6 +3,7 @@
 import type { ColumnType, GeneratedAlways } from 'kysely';
 import type { JsonObject } from '../domain/json.ts';
 import type { OperationState, OperationType } from '../domain/operation.ts';
+import type { ProvisionerName } from '../domain/plan.ts';
 
 /** JSON goes in as text and comes out parsed, on both drivers. */
 type JsonColumn = ColumnType<JsonObject, string, string>;
@@ -17,6 +18,7 @@ export interface InstancesTable {
   id: string;
   service_id: string;
   plan_id: string;
+  provisioner: ProvisionerName;
   name: string;
   region: string;
   runtime_id: string | null;

@@ -10,8 +10,8 @@ import { checkRights } from './check-rights.ts';
 import { makeNamespace } from './make-namespace.ts';
 import { reachCluster } from './reach-cluster.ts';
 
-/** A cluster that somebody wants attached is up; a minute bridges a restart of its API server. */
-const PROVISION_SECONDS = 60;
+/** A cluster that somebody wants attached is up; this bridges an upgrade of its control plane, or a restart of ours. */
+const PROVISION_SECONDS = 5 * 60;
 
 export function ownClusterProvisioner(clusters: OpenClusters): Provisioner {
   const parts = {

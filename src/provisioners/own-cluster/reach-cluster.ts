@@ -2,11 +2,11 @@
 import type { ClusterClient } from '../../kubernetes/cluster-client.ts';
 import { readClusterUid } from '../../kubernetes/cluster-identity.ts';
 import { hasReason } from '../../kubernetes/failures.ts';
-import type { Step, StepContext } from '../provisioner.ts';
-import { demandRights } from './check-rights.ts';
+import type { ProvisionContext, Step } from '../provisioner.ts';
 import type { ClusterOfRuntime } from './cluster-of-runtime.ts';
+import { demandRights } from './demand-rights.ts';
 
-export function reachCluster({ clientOf }: ClusterOfRuntime): Step {
+export function reachCluster({ clientOf }: ClusterOfRuntime): Step<ProvisionContext> {
   return {
     name: 'reach-cluster',
     run: async (context) => {
@@ -19,7 +19,7 @@ export function reachCluster({ clientOf }: ClusterOfRuntime): Step {
 }
 
 /** Who may not even ask learns all that is missing at once, as the next step would name it. */
-async function readUid(client: ClusterClient, context: StepContext): Promise<string> {
+async function readUid(client: ClusterClient, context: ProvisionContext): Promise<string> {
   try {
     return await readClusterUid(client, context.signal);
   } catch (error) {

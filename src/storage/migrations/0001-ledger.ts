@@ -22,6 +22,7 @@ const INSTANCES = `
     id text collate "C" not null,
     service_id text not null,
     plan_id text not null,
+    provisioner text not null,
     name text not null,
     region text not null,
     runtime_id text,

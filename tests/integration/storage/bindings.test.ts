@@ -10,7 +10,7 @@ import {
 import { inTransaction } from '../../../src/storage/database.ts';
 import {
   endGrant,
-  listUnfinishedGrants,
+  listUnfinishedGrantIds,
   markRevoking,
   readGrantForRevocation,
 } from '../../../src/storage/grants.ts';
@@ -236,8 +236,9 @@ describeWith({ postgres: true }, 'bindings', () => {
       endBindingsOfInstance(tx, { instanceKey, at: seconds(9) }),
     );
 
-    const unfinished = await listUnfinishedGrants(ledger.db, { instanceKey });
-    expect(new Map(unfinished.map((grant) => [grant.id, grant.revokingSince]))).toEqual(
+    const ids = await listUnfinishedGrantIds(ledger.db, { instanceKey });
+    const unfinished = await Promise.all(ids.map((id) => readGrantForRevocation(ledger.db, id)));
+    expect(new Map(unfinished.map((grant) => [grant?.id, grant?.revokingSince]))).toEqual(
       new Map([
         [live.grant.id, seconds(9)],
         [issuing.grant.id, seconds(9)],

@@ -5,11 +5,13 @@ import { inTransaction } from '../../../src/storage/database.ts';
 import {
   countUnfinishedGrants,
   endGrant,
-  listUnfinishedGrants,
+  listUnfinishedGrantIds,
   markDeadIssuesRevoking,
   markRevoking,
+  markUndoing,
   readGrantForRevocation,
   recordRevocationFailure,
+  recordUndoFailure,
   tokenPlace,
 } from '../../../src/storage/grants.ts';
 import { beat } from '../../../src/storage/replicas.ts';
@@ -162,14 +164,44 @@ describeWith({ postgres: true }, 'grants', () => {
     await endGrant(ledger.db, { grantId: ended.grant.id, at: NOW, proof: 'refused' });
     await issue(ledger.db, grantId);
 
-    const listed = await listUnfinishedGrants(ledger.db, { instanceKey });
+    const listed = await listUnfinishedGrantIds(ledger.db, { instanceKey });
 
-    expect(listed.map((grant) => grant.id)).toEqual([older.grant.id, grantId]);
-    expect(listed[1]).toEqual(await read());
-    expect(listed[1]).toMatchObject({ sealedToken: 'v1.k.aXY.c2VhbGVk', replicaSeenAt: NOW });
+    expect(listed).toEqual([older.grant.id, grantId]);
+    expect(await read()).toMatchObject({ sealedToken: 'v1.k.aXY.c2VhbGVk', replicaSeenAt: NOW });
     expect(await countUnfinishedGrants(ledger.db, { instanceKey })).toBe(2);
     expect(await countUnfinishedGrants(ledger.db, { instanceKey: randomUUID() })).toBe(0);
     expect(await readGrantForRevocation(ledger.db, randomUUID())).toBeUndefined();
+  });
+
+  it('given up by its writer is ordered to end once, and says whether somebody else came first', async () => {
+    expect(await markUndoing(ledger.db, { grantId, at: seconds(1) })).toBe(true);
+    expect(await markUndoing(ledger.db, { grantId, at: seconds(2) })).toBe(false);
+    expect(await read()).toMatchObject({ revokingSince: seconds(1) });
+
+    const other = await announceBinding(ledger.db, instanceKey);
+    await markRevoking(ledger.db, { grantId: other.grant.id, at: seconds(1) });
+    expect(await markUndoing(ledger.db, { grantId: other.grant.id, at: seconds(2) })).toBe(false);
+  });
+
+  it('whose undo failed is unfinished, though it was thought to have ended, and waits for no writer', async () => {
+    await markRevoking(ledger.db, { grantId, at: seconds(1) });
+    await endGrant(ledger.db, { grantId, at: seconds(2), proof: 'objects-gone' });
+
+    const failure = {
+      grantId,
+      error: 'cluster: server-error',
+      nextTryAt: seconds(9),
+      at: seconds(3),
+    };
+    await recordUndoFailure(ledger.db, failure);
+
+    expect(await read()).toMatchObject({
+      endedAt: undefined,
+      revokingSince: seconds(1),
+      issuingUntil: seconds(3),
+      tries: 1,
+    });
+    expect(await listUnfinishedGrantIds(ledger.db, { instanceKey })).toContain(grantId);
   });
 
   it('whose issue died are ordered to be undone, and no others', async () => {

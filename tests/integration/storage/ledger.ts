@@ -69,6 +69,7 @@ export function newInstance(overrides: Partial<NewInstance> = {}): NewInstance {
     id: randomUUID(),
     serviceId: '47c9dcbf-ff30-448e-ab36-d3bad66ba281',
     planId: '03e3cb66-a4c6-4c6a-b4b0-5d42224debea',
+    provisioner: 'own-cluster',
     name: 'runtime',
     region: 'cf-eu10',
     runtimeId: undefined,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { decideDeprovision } from './deprovision-requests.ts';
+import { decideDeleteInstance } from './instance-requests.ts';
 import { type InstanceState, instanceState } from './instance.ts';
 import type { OperationState, OperationType } from './operation.ts';
-import { decideFetchInstance, decideProvision } from './provision-requests.ts';
+import { decideGetInstance, decideCreateInstance } from './instance-requests.ts';
 
 // osb.md S, one line a column of the matrix: identical with the flag, different with the flag, identical and
 // different without it. AR and CE are the two fixed errors; 409 is a conflict.
@@ -50,7 +50,7 @@ describe('PUT of an instance', () => {
       { sameRequest: false, acceptsIncomplete: false },
     ].map(({ sameRequest, acceptsIncomplete }) =>
       short(
-        decideProvision({
+        decideCreateInstance({
           current: state === 'unknown' ? undefined : { state, sameRequest },
           acceptsIncomplete,
         }),
@@ -74,7 +74,7 @@ describe('GET of an instance', () => {
     ['create-failed', '404'],
     ['delete-failed', 'show'],
   ])('%s: %s', (state, expected) => {
-    expect(short(decideFetchInstance(state === 'unknown' ? undefined : state))).toBe(expected);
+    expect(short(decideGetInstance(state === 'unknown' ? undefined : state))).toBe(expected);
   });
 });
 
@@ -94,14 +94,14 @@ describe('DELETE of an instance', () => {
   ])('%s answers %s with the flag and %s without', (state, withFlag, without) => {
     const current = state === 'unknown' ? undefined : { state, serviceId: 'service' };
     const answers = [true, false].map((acceptsIncomplete) =>
-      short(decideDeprovision({ current, serviceId: 'service', acceptsIncomplete })),
+      short(decideDeleteInstance({ current, serviceId: 'service', acceptsIncomplete })),
     );
     expect(answers).toEqual([withFlag, without]);
   });
 
   it('cancels a provisioning that runs, and nothing else', () => {
     const decide = (state: InstanceState) =>
-      decideDeprovision({
+      decideDeleteInstance({
         current: { state, serviceId: 'service' },
         serviceId: 'service',
         acceptsIncomplete: true,
@@ -111,7 +111,7 @@ describe('DELETE of an instance', () => {
   });
 
   it('refuses the service_id of another offering', () => {
-    const decided = decideDeprovision({
+    const decided = decideDeleteInstance({
       current: { state: 'ready', serviceId: 'service' },
       serviceId: 'other',
       acceptsIncomplete: true,
