@@ -17,21 +17,20 @@ it('goes on after a pass that failed, and pauses between two passes', async () =
   await repeat(
     {
       log,
-      sleep: async (delayMs) => {
+      sleep: (delayMs) => {
         pauses.push(delayMs);
+        return Promise.resolve();
       },
     },
     {
       name: 'sweep',
       pauseMs: 7,
-      run: async () => {
+      run: () => {
         passes += 1;
-        if (passes === 1) {
-          throw new Error('the database is away');
-        }
         if (passes === 3) {
           stopping.abort();
         }
+        return passes === 1 ? Promise.reject(new Error('the database is away')) : Promise.resolve();
       },
     },
     stopping.signal,
@@ -52,10 +51,10 @@ it('ends in the middle of a pause', async () => {
         return sleep(delayMs, undefined, { signal });
       },
     },
-    { name: 'sweep', pauseMs: 1_000_000, run: async () => undefined },
+    { name: 'sweep', pauseMs: 1_000_000, run: () => Promise.resolve() },
     stopping.signal,
   );
   await paused.promise;
   stopping.abort();
-  await ended;
+  await expect(ended).resolves.toBeUndefined();
 });

@@ -62,12 +62,9 @@ async function answerByState(
   const found = await findInstance(broker.db, request.instanceId);
   const current = found?.instance.deletedAt === undefined ? found : undefined;
   const admission = admitInstance(broker, request, current?.instance);
-  const sameRequest =
-    current !== undefined &&
-    (await isSameRequest(broker, current.instance, { request, admission }));
-  if (!sameRequest && admission.plan !== undefined) {
-    // Today's schema is not asked about what was admitted under an earlier one.
-    broker.parameterRules.checkCreate(admission.plan, request.parameters);
+  const sameRequest = await isSameRequest(broker, current?.instance, { request, admission });
+  if (!sameRequest) {
+    checkParameters(broker, request, admission);
   }
   const decided = decideCreateInstance({
     current: current && { state: instanceState(current.latest), sameRequest },
@@ -85,6 +82,17 @@ async function answerByState(
   }
 }
 
+/** Today's schema is not asked about what was admitted under an earlier one, nor one that is gone. */
+function checkParameters(
+  { parameterRules }: Broker,
+  { parameters }: CreateInstanceRequest,
+  { plan }: Admission,
+): void {
+  if (plan !== undefined) {
+    parameterRules.checkCreate(plan, parameters);
+  }
+}
+
 interface Comparison {
   readonly request: CreateInstanceRequest;
   readonly admission: Admission;
@@ -93,10 +101,11 @@ interface Comparison {
 /** Service, plan and parameters decide; names of organisations and spaces may change under us (osb.md C71). */
 async function isSameRequest(
   broker: Broker,
-  instance: Instance,
+  instance: Instance | undefined,
   { request, admission: { admitted } }: Comparison,
 ): Promise<boolean> {
   if (
+    instance === undefined ||
     instance.serviceId !== request.serviceId ||
     instance.planId !== request.planId ||
     !sameJson(instance.parameters, admitted.parameters)

@@ -4,8 +4,8 @@ import { instanceState } from '../domain/instance.ts';
 import type { OperationState } from '../domain/operation.ts';
 import { decideGetBindingOperation } from '../domain/binding-requests.ts';
 import { findBinding } from '../storage/bind-facts.ts';
+import type { BindingAddress } from './binding-address.ts';
 import type { Broker } from './broker.ts';
-import type { BindingAddress } from './get-binding.ts';
 
 export async function getBindingOperation(
   broker: Broker,

@@ -5,14 +5,10 @@ import { INSTANCE_NOT_FOUND } from '../domain/refusals.ts';
 import { decideGetBinding } from '../domain/binding-requests.ts';
 import { bindingHandedOutAgain } from '../observability/events.ts';
 import { findBinding } from '../storage/bind-facts.ts';
+import type { BindingAddress } from './binding-address.ts';
 import type { Broker } from './broker.ts';
 import type { HandedOutBinding } from './handed-out-binding.ts';
 import { openBinding } from './open-binding.ts';
-
-export interface BindingAddress {
-  readonly instanceId: string;
-  readonly bindingId: string;
-}
 
 /** @throws BrokerError `binding-not-found`, `instance-not-found`; SealingError when the token cannot be opened */
 export async function getBinding(

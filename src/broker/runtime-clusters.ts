@@ -4,7 +4,7 @@ import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { parseAccess } from '../kubernetes/cluster-access.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
-import { readClusterUid } from '../kubernetes/cluster-identity.ts';
+import { ClusterIdentity } from '../kubernetes/cluster-identity.ts';
 import type { OpenClusters } from '../kubernetes/open-clusters.ts';
 import type { ProvisionersByPlan } from '../provisioners/by-plan.ts';
 import type { Runtime } from '../provisioners/provisioner.ts';
@@ -21,11 +21,8 @@ export interface RuntimeClustersParts {
 
 export class RuntimeClusters {
   readonly #parts: RuntimeClustersParts;
-  /**
-   * How many connections a client had lost when its cluster told its identity. A changed access makes a new client,
-   * and a lost connection may have been the last one to the cluster that told it: both are asked again.
-   */
-  readonly #identifiedAt = new WeakMap<ClusterClient, number>();
+  /** A changed access makes a new client, of which nothing is known yet. */
+  readonly #identities = new WeakMap<ClusterClient, ClusterIdentity>();
 
   constructor(parts: RuntimeClustersParts) {
     this.#parts = parts;
@@ -58,16 +55,15 @@ export class RuntimeClusters {
   }
 
   /**
-   * That what answers the client is still the cluster which was attached. It is asked only where a connection was lost
-   * since it last told; so after a row of calls, this says whether all of them went to that cluster.
+   * That what answers the client is still the cluster which was attached. It is asked only where a connection was opened
+   * since it last told; so after a row of calls, this says whether all of them went to that cluster, within the bounds
+   * that ClusterIdentity names.
    * @throws as `open` does
    */
   async confirm(client: ClusterClient, instance: Instance, signal?: AbortSignal): Promise<void> {
-    const { connectionsLost } = client;
-    if (this.#identifiedAt.get(client) === connectionsLost) {
-      return;
-    }
-    const uid = await readClusterUid(client, signal);
+    const identity = this.#identities.get(client) ?? new ClusterIdentity(client);
+    this.#identities.set(client, identity);
+    const uid = await identity.uid(signal);
     if (uid !== instance.cluster?.uid) {
       this.forget(instance.key);
       throw new BrokerError({
@@ -75,7 +71,6 @@ export class RuntimeClusters {
         description: 'Another cluster answers at the address of the one that was attached.',
       });
     }
-    this.#identifiedAt.set(client, connectionsLost);
   }
 
   /** To be told every failure of a call: after these two the access is read and the cluster asked anew. */

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
 import { type Binding, bindingState, type Grant } from './binding.ts';
-import { type CreateBindingFacts, decideCreateBinding } from './binding-requests.ts';
 import { BUILT_IN_PLANS } from './built-in-plans.ts';
 import type { InstanceState } from './instance.ts';
 import type { Plan } from './plan.ts';
 import { takesSlot } from './slots.ts';
 import {
-  decideGetBindingOperation,
-  decideGetBinding,
+  type CreateBindingFacts,
+  decideCreateBinding,
   decideDeleteBinding,
+  decideGetBinding,
+  decideGetBindingOperation,
 } from './binding-requests.ts';
 
 const NOW = new Date('2026-06-01T12:00:00.000Z');

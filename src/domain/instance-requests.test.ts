@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { decideDeleteInstance } from './instance-requests.ts';
 import { type InstanceState, instanceState } from './instance.ts';
 import type { OperationState, OperationType } from './operation.ts';
-import { decideGetInstance, decideCreateInstance } from './instance-requests.ts';
+import {
+  decideCreateInstance,
+  decideDeleteInstance,
+  decideGetInstance,
+} from './instance-requests.ts';
 
 // osb.md S, one line a column of the matrix: identical with the flag, different with the flag, identical and
 // different without it. AR and CE are the two fixed errors; 409 is a conflict.

@@ -13,13 +13,11 @@ export interface BindingRules {
 }
 
 /**
- * JSON schemas (draft-04) of the `parameters` of three requests, as published in the catalog and enforced. Without
- * one for binding, it follows from the rules; without one for updates, the plan has none.
+ * JSON schemas (draft-04) of the `parameters` of requests, as published in the catalog and enforced. That of binding
+ * follows from the rules.
  */
 export interface PlanSchemas {
   readonly create: JsonObject;
-  readonly update?: JsonObject;
-  readonly bind?: JsonObject;
 }
 
 export interface Plan {

@@ -11,7 +11,7 @@ import {
   type FoundInstanceRow,
   toFoundInstance,
 } from './instances.ts';
-import { lastSeenOfLiving } from './replica-life.ts';
+import { lastSeenOfLiving } from './replicas.ts';
 import {
   BINDING_COLUMNS,
   type BindingRow,

@@ -3,7 +3,7 @@
 import type { Grant, GrantUids } from '../domain/binding.ts';
 import type { OpenTransaction, Tx } from './database.ts';
 import { isBeingIssued, issueIsDead } from './grant-rules.ts';
-import { lastSeenOfLiving } from './replica-life.ts';
+import { lastSeenOfLiving } from './replicas.ts';
 import { GRANT_COLUMNS, type GrantRow, toGrant } from './rows.ts';
 import type { SealedPlace } from './sealing.ts';
 import { statement } from './statement.ts';

@@ -3,7 +3,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import type { Operation, OperationState, OperationType } from '../domain/operation.ts';
 import type { OpenTransaction, Schema, Tx } from './database.ts';
-import { lastSeenOfLiving } from './replica-life.ts';
+import { lastSeenOfLiving } from './replicas.ts';
 import { OPERATION_COLUMNS, toOperation } from './rows.ts';
 
 export interface NewOperation {

@@ -37,7 +37,10 @@ const SESSION_OPTIONS = '-c datestyle=ISO';
  * statements with UpstreamError until it is back. `destroy()` of what is returned closes the pool.
  */
 export function openPostgres(url: Secret, options: PostgresOptions): Db {
-  assertUsable(url);
+  const fault = databaseUrlFault(url);
+  if (fault !== undefined) {
+    throw new Error(`the URL of the database is ${fault}`);
+  }
   const pool = new pg.Pool({
     connectionString: url.reveal(),
     max: options.maxConnections,
@@ -67,16 +70,19 @@ export function openPostgres(url: Secret, options: PostgresOptions): Db {
   });
 }
 
-/** Fails now rather than at the first statement, and without the URL in the error. */
-function assertUsable(url: Secret): void {
-  let isUsable = false;
+/**
+ * Whether the driver takes a URL, known before the first statement.
+ * @returns what is wrong with it, as a noun phrase; without the driver's own words, which quote the URL and with it,
+ *   maybe, a password
+ */
+export function databaseUrlFault(url: Secret): string | undefined {
   try {
-    isUsable = new pg.Client({ connectionString: url.reveal() }).host !== '';
-  } catch {
-    // The driver's error quotes the URL, and the URL may hold a password.
-  }
-  if (!isUsable) {
-    throw new Error('the URL of the database is not one that the PostgreSQL driver understands');
+    return new pg.Client({ connectionString: url.reveal() }).host === ''
+      ? 'a URL without a host'
+      : undefined;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    return `a URL that the PostgreSQL driver does not take${code}`;
   }
 }
 
