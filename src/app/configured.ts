@@ -1,7 +1,10 @@
 // The configuration of this process, or its faults on standard error.
+import { parameterSchemaFault } from '../broker/parameter-rules.ts';
 import type { Config } from '../config/config.ts';
 import { formatFaults } from '../config/faults.ts';
+import type { Judges } from '../config/judges.ts';
 import { readProcessConfig } from '../config/process-config.ts';
+import { databaseUrlFault } from '../storage/postgres.ts';
 
 export interface Configured {
   readonly config: Config;
@@ -9,9 +12,15 @@ export interface Configured {
   readonly warnings: readonly string[];
 }
 
+/** Those who know: the driver of the database, and the compiler of schemas. */
+export const JUDGES: Judges = {
+  databaseUrl: databaseUrlFault,
+  parameterSchema: parameterSchemaFault,
+};
+
 /** @returns undefined after all faults, and the warnings, were written at once; the exit status is then 2 */
 export function configured(): Configured | undefined {
-  const result = readProcessConfig();
+  const result = readProcessConfig(JUDGES);
   if (result.ok) {
     return result;
   }

@@ -1,10 +1,11 @@
 // The configuration file: YAML with a mapping at its top. Only what this version uses is a key.
 import { parse, YAMLParseError } from 'yaml';
 import type { Plan } from '../domain/plan.ts';
+import type { Sources } from './environment.ts';
 import type { ConfigFault } from './faults.ts';
 import { integerBetween, textLike } from './kinds.ts';
-import { readPlans } from './plan-settings.ts';
-import { below, mappingAt, type Place, readSection } from './section.ts';
+import { type PlanPlace, readPlans } from './plan-settings.ts';
+import { below, mappingAt, readSection } from './section.ts';
 
 const DEFAULT_REGION = 'cf-eu10';
 
@@ -29,8 +30,11 @@ export interface FileSettings {
 }
 
 /** @param text undefined where no file is configured: all defaults */
-export function readConfigFile(text: string | undefined, faults: ConfigFault[]): FileSettings {
-  const top: Place = { path: '', faults };
+export function readConfigFile(
+  text: string | undefined,
+  { faults, judges }: Pick<Sources, 'faults' | 'judges'>,
+): FileSettings {
+  const top: PlanPlace = { path: '', faults, judgeSchema: judges.parameterSchema };
   const mapping = mappingAt(text === undefined ? undefined : parseYaml(text, faults), top);
   const settings = readSection(mapping, { kinds: TOP_KINDS, subsections: ['plans'] }, top);
   return {

@@ -3,6 +3,7 @@
 import { Secret } from '../domain/secret.ts';
 import { closestName } from './closest-name.ts';
 import type { ConfigFault } from './faults.ts';
+import type { Judges } from './judges.ts';
 
 const PLAIN = [
   'RUNTIME_BROKER_LISTEN',
@@ -29,6 +30,7 @@ export interface Sources {
   readonly env: Environment;
   readonly readFile: ReadFile;
   readonly faults: ConfigFault[];
+  readonly judges: Judges;
 }
 
 export function readPlain({ env }: Sources, name: PlainName): string | undefined {

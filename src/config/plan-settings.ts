@@ -1,8 +1,9 @@
 // Plans as the configuration file changes and adds them: `plans.<name>` merges by key with the built-in plan of that
 // name. A new plan starts from the first built-in one that its provisioner makes.
 import { BUILT_IN_PLANS } from '../domain/built-in-plans.ts';
-import type { BindingRules, Plan, PlanSchemas } from '../domain/plan.ts';
+import type { BindingRules, Plan } from '../domain/plan.ts';
 import { kindOf } from './faults.ts';
+import type { Judges } from './judges.ts';
 import { flag, integerBetween, oneOf, parameterSchema, textLike, textUpTo } from './kinds.ts';
 import { below, mappingAt, type Place, readSection, type Section } from './section.ts';
 
@@ -48,13 +49,19 @@ const BINDING_KINDS = {
   maxLive: integerBetween(1, MAX_LIVE_BINDINGS),
 };
 
-const SCHEMA_KINDS = { create: parameterSchema, update: parameterSchema, bind: parameterSchema };
+/** Of updates, which are not there yet, nothing could be enforced; of binding, what `binding` says is. */
+const SCHEMA_KINDS = { create: parameterSchema };
 
 /** As command lines and platforms take it (osb.md C34), and as a key of a file. */
 const PLAN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
+/** Where plans are, and who judges their schemas. */
+export interface PlanPlace extends Place {
+  readonly judgeSchema: Judges['parameterSchema'];
+}
+
 /** All plans, in the order of the built-in ones, then that of the file; faulty ones are left out. */
-export function readPlans(value: unknown, place: Place): readonly Plan[] {
+export function readPlans(value: unknown, place: PlanPlace): readonly Plan[] {
   const given = mappingAt(value, place);
   const plans: Plan[] = [];
   for (const builtIn of BUILT_IN_PLANS) {
@@ -76,21 +83,35 @@ interface PlanSections {
   readonly schemas: Section<typeof SCHEMA_KINDS>;
 }
 
-function readPlanSections(value: unknown, place: Place): PlanSections {
+function readPlanSections(value: unknown, place: PlanPlace): PlanSections {
   const mapping = mappingAt(value, place);
   const subsection = (key: string) => mappingAt(mapping[key], below(place, key));
   return {
     plan: readSection(mapping, { kinds: PLAN_KINDS, subsections: ['binding', 'schemas'] }, place),
     binding: readSection(subsection('binding'), { kinds: BINDING_KINDS }, below(place, 'binding')),
-    schemas: readSection(subsection('schemas'), { kinds: SCHEMA_KINDS }, below(place, 'schemas')),
+    schemas: readSchemas(subsection('schemas'), below(place, 'schemas')),
   };
 }
 
-function changedPlan(base: Plan, value: unknown, place: Place): Plan {
+function readSchemas(
+  mapping: Readonly<Record<string, unknown>>,
+  place: PlanPlace,
+): Section<typeof SCHEMA_KINDS> {
+  const schemas = readSection(mapping, { kinds: SCHEMA_KINDS }, place);
+  for (const [key, schema] of Object.entries(schemas)) {
+    const found = place.judgeSchema(schema);
+    if (found !== undefined) {
+      place.faults.push({ path: below(place, key).path, found, allowed: parameterSchema.allowed });
+    }
+  }
+  return schemas;
+}
+
+function changedPlan(base: Plan, value: unknown, place: PlanPlace): Plan {
   return merged(base, readPlanSections(value, place), place);
 }
 
-function newPlan(name: string, value: unknown, place: Place): readonly Plan[] {
+function newPlan(name: string, value: unknown, place: PlanPlace): readonly Plan[] {
   if (!PLAN_NAME.test(name)) {
     place.faults.push({
       path: place.path,
@@ -124,8 +145,7 @@ function noteMissingKeys(value: unknown, place: Place): void {
 function merged(base: Plan, { plan, binding, schemas }: PlanSections, place: Place): Plan {
   const rules: BindingRules = { ...base.binding, ...binding };
   noteOrder(rules, below(place, 'binding'));
-  const mergedSchemas: PlanSchemas = { ...base.schemas, ...schemas };
-  return { ...base, ...plan, binding: rules, schemas: mergedSchemas };
+  return { ...base, ...plan, binding: rules, schemas: { ...base.schemas, ...schemas } };
 }
 
 function noteOrder({ defaultSeconds, minSeconds, maxSeconds }: BindingRules, place: Place): void {

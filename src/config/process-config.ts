@@ -1,7 +1,8 @@
 // The one place that reads this process's environment.
 import { readFileSync } from 'node:fs';
+import type { Judges } from './judges.ts';
 import { type ConfigResult, readConfig } from './read-config.ts';
 
-export function readProcessConfig(): ConfigResult {
-  return readConfig(process.env, (path) => readFileSync(path, 'utf8'));
+export function readProcessConfig(judges: Judges): ConfigResult {
+  return readConfig(process.env, (path) => readFileSync(path, 'utf8'), judges);
 }

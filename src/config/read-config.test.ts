@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BUILT_IN_PLANS } from '../domain/built-in-plans.ts';
 import type { Environment } from './environment.ts';
 import { formatFaults } from './faults.ts';
+import type { Judges } from './judges.ts';
 import { readConfig } from './read-config.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
@@ -13,18 +14,26 @@ const ENOUGH: Environment = {
   RUNTIME_BROKER_SEALING_KEYS: `k1:${KEY}`,
 };
 
-function read(env: Environment, files: Readonly<Record<string, string>> = {}) {
-  return readConfig(env, (path) => {
+/** The driver and the schema compiler have tests of their own; here they find fault only where a test says so. */
+const LENIENT: Judges = { databaseUrl: () => undefined, parameterSchema: () => undefined };
+
+function read(
+  env: Environment,
+  files: Readonly<Record<string, string>> = {},
+  judges: Judges = LENIENT,
+) {
+  const readFile = (path: string): string => {
     const text = files[path];
     if (text === undefined) {
       throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' });
     }
     return text;
-  });
+  };
+  return readConfig(env, readFile, judges);
 }
 
-function readYaml(yaml: string) {
-  return read({ ...ENOUGH, RUNTIME_BROKER_CONFIG: 'broker.yaml' }, { 'broker.yaml': yaml });
+function readYaml(yaml: string, judges: Judges = LENIENT) {
+  return read({ ...ENOUGH, RUNTIME_BROKER_CONFIG: 'broker.yaml' }, { 'broker.yaml': yaml }, judges);
 }
 
 function configOf(result: ReturnType<typeof read>) {
@@ -271,7 +280,7 @@ plans:
     provisioner: own-cluster
     namespace: grants
     schemas:
-      bind: {type: object}
+      create: {type: object}
 `;
     const config = configOf(readYaml(yaml));
 
@@ -287,8 +296,7 @@ plans:
       namespace: 'grants',
       maximumPollingSeconds: 900,
       schemas: {
-        create: { required: ['kubeconfig'] },
-        bind: { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' },
+        create: { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' },
       },
     });
   });
@@ -372,6 +380,11 @@ plans:
       ['plans.aws.schemas.create: a mapping'],
     ],
     [
+      'schemas of what nothing could hold',
+      'plans: {aws: {schemas: {update: {}, bind: {}}}}',
+      ['plans.aws.schemas.update: an unknown key', 'plans.aws.schemas.bind: an unknown key'],
+    ],
+    [
       'what JSON does not know',
       'plans: {aws: {schemas: {create: {maximum: .inf}}}}',
       ['plans.aws.schemas.create: a mapping'],
@@ -397,6 +410,26 @@ plans:
     const result = readYaml(yaml);
 
     expect(result.ok ? '' : formatFaults(result.faults)).toContain(hint);
+  });
+
+  it('tells what a schema compiler and a database driver find at once with all else', () => {
+    const yaml = `
+plans:
+  aws: {schemas: {create: {type: strin}}}
+  mine: {schemas: {create: {type: strin}}, id: mine}
+`;
+    const judged = readYaml(yaml, {
+      databaseUrl: () => 'a URL of no use',
+      parameterSchema: ({ type }) => (type === 'strin' ? 'a schema of no use' : undefined),
+    });
+
+    expect(faultsOf(judged)).toEqual([
+      'env DATABASE_URL: a URL of no use',
+      'plans.aws.schemas.create: a schema of no use',
+      'plans.mine.schemas.create: a schema of no use',
+      'plans.mine.description: nothing',
+      'plans.mine.provisioner: nothing',
+    ]);
   });
 
   it('quotes nothing of a file that cannot be parsed', () => {

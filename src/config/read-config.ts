@@ -15,6 +15,7 @@ import {
   unreadVariables,
 } from './environment.ts';
 import { type ConfigFault, kindOf } from './faults.ts';
+import type { Judges } from './judges.ts';
 import { isLoopback, LISTEN_ADDRESS_FORM, readListenAddress } from './listen-address.ts';
 import { readSealingKeys, SEALING_KEYS_FORM } from './sealing-keys.ts';
 
@@ -28,8 +29,8 @@ export type ConfigResult =
     };
 
 /** @param readFile the only way to the disk; throws where a file cannot be read */
-export function readConfig(env: Environment, readFile: ReadFile): ConfigResult {
-  const sources: Sources = { env, readFile, faults: [] };
+export function readConfig(env: Environment, readFile: ReadFile, judges: Judges): ConfigResult {
+  const sources: Sources = { env, readFile, judges, faults: [] };
   const listeners = readListeners(sources);
   const databaseUrl = readDatabaseUrl(sources);
   const platformAuth = readPlatformAuth(sources, listeners.publicListen);
@@ -87,15 +88,17 @@ function readDatabaseUrl(sources: Sources) {
     noteMissing(sources, 'DATABASE_URL', DATABASE_URL_FORM);
     return undefined;
   }
-  const text = url.reveal();
-  if (!URL.canParse(text) || !['postgres:', 'postgresql:'].includes(new URL(text).protocol)) {
-    sources.faults.push({
-      path: 'env DATABASE_URL',
-      found: 'a text of another form',
-      allowed: DATABASE_URL_FORM,
-    });
+  const found = isPostgresUrl(url.reveal())
+    ? sources.judges.databaseUrl(url)
+    : 'a text of another form';
+  if (found !== undefined) {
+    sources.faults.push({ path: 'env DATABASE_URL', found, allowed: DATABASE_URL_FORM });
   }
   return url;
+}
+
+function isPostgresUrl(text: string): boolean {
+  return URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
 }
 
 function readPlatformAuth(sources: Sources, publicListen: ListenAddress): PlatformAuth | undefined {
@@ -169,5 +172,5 @@ function readFileSettings(sources: Sources) {
   const path = readPlain(sources, 'RUNTIME_BROKER_CONFIG');
   const text =
     path === undefined ? undefined : readNamedFile(sources, 'RUNTIME_BROKER_CONFIG', path);
-  return readConfigFile(text, sources.faults);
+  return readConfigFile(text, sources);
 }

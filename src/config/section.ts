@@ -10,8 +10,8 @@ export interface Place {
   readonly faults: ConfigFault[];
 }
 
-export function below(place: Place, key: string): Place {
-  return { path: place.path === '' ? key : `${place.path}.${key}`, faults: place.faults };
+export function below<P extends Place>(place: P, key: string): P {
+  return { ...place, path: place.path === '' ? key : `${place.path}.${key}` };
 }
 
 type KindOf<K> = K extends Kind<infer T> ? T : never;

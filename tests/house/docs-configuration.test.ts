@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
+import { JUDGES } from '../../src/app/configured.ts';
 import type { ConfigFault } from '../../src/config/faults.ts';
 import { type ConfigResult, readConfig } from '../../src/config/read-config.ts';
 
@@ -27,7 +28,7 @@ interface Row {
 /** The rows of all tables between two headings; a name may carry a mark behind it. */
 function rowsBetween(from: string, to: string): readonly Row[] {
   const section = PAGE.slice(PAGE.indexOf(`\n${from}\n`), PAGE.indexOf(`\n${to}\n`));
-  const rows = section.matchAll(/^\| `([^`]+)`[^|]*\| ([^|]+) \| ([^|]+) \| [^|]+ \|$/gm);
+  const rows = section.matchAll(/^\| `([^`]+)`[^|]*\| ([^|]+?) +\| ([^|]+?) +\| [^|]+ \|$/gm);
   return [...rows].map(([, name = '', standard = '', allowed = '']) => ({
     name,
     standard,
@@ -39,7 +40,7 @@ const VARIABLES = rowsBetween('## Environment variables', '## The YAML file');
 const KEYS = rowsBetween('## The YAML file', '### An example');
 
 function withFile(yaml: string, env: Readonly<Record<string, string>> = {}): ConfigResult {
-  return readConfig({ ...REQUIRED, RUNTIME_BROKER_CONFIG: 'file', ...env }, () => yaml);
+  return readConfig({ ...REQUIRED, RUNTIME_BROKER_CONFIG: 'file', ...env }, () => yaml, JUDGES);
 }
 
 function faultsOf(result: ConfigResult): readonly ConfigFault[] {
@@ -87,7 +88,7 @@ plans:
   own_cluster: {id: [], description: [], displayName: [], enabled: [], bindable: [], free: [], provisioner: [],
     namespace: [], maximumPollingSeconds: [],
     binding: {defaultSeconds: [], minSeconds: [], maxSeconds: [], maxLive: []},
-    schemas: {create: [], update: [], bind: []}}
+    schemas: {create: []}}
 `;
 
 /** As far as a text can be wrong for each. */
@@ -109,14 +110,14 @@ describe('docs/configuration.md', () => {
 
   it('names only variables that the code does not warn of', () => {
     const env = Object.fromEntries(VARIABLES.map(({ name }) => [name, 'x']));
-    expect(readConfig(env, () => '').warnings).toEqual([]);
+    expect(readConfig(env, () => '', JUDGES).warnings).toEqual([]);
   });
 
   it('marks exactly the secrets, which may come from a file', () => {
     const marked = [...PAGE.matchAll(/^\| `([A-Z_]+)` ●/gm)].map(([, name = '']) => name);
     const readFromFile = VARIABLES.filter(({ name }) => {
       const env = { ...REQUIRED, [name]: '', [`${name}_FILE`]: 'file' };
-      const { warnings } = readConfig(env, () => REQUIRED.DATABASE_URL);
+      const { warnings } = readConfig(env, () => REQUIRED.DATABASE_URL, JUDGES);
       return !warnings.some((warning) => warning.startsWith(`${name}_FILE `));
     });
     expect(marked).toEqual(readFromFile.map(({ name }) => name));
@@ -124,9 +125,13 @@ describe('docs/configuration.md', () => {
 
   it('says what each variable allows in the words of the code', () => {
     const faults = faultsOf(
-      readConfig(WRONG_ENVIRONMENT, () => {
-        throw new Error('no such file');
-      }),
+      readConfig(
+        WRONG_ENVIRONMENT,
+        () => {
+          throw new Error('no such file');
+        },
+        JUDGES,
+      ),
     );
     const allowed = Object.fromEntries(VARIABLES.map((row) => [`env ${row.name}`, row.allowed]));
     expect(allowed).toEqual(Object.fromEntries(faults.map((fault) => [fault.path, fault.allowed])));
@@ -148,7 +153,7 @@ describe('docs/configuration.md', () => {
   });
 
   it('has the defaults of the code', () => {
-    const config = configOf(readConfig(REQUIRED, () => ''));
+    const config = configOf(readConfig(REQUIRED, () => '', JUDGES));
     const standards = Object.fromEntries(
       [...VARIABLES, ...KEYS].map((row) => [row.name, row.standard]),
     );

@@ -2,6 +2,7 @@
 // clock that the test may own. Its log goes to the leak record.
 
 import { compose, type Composition, type Surroundings } from '../../src/app/compose.ts';
+import { JUDGES } from '../../src/app/configured.ts';
 import { type RunningBroker, start } from '../../src/app/lifecycle.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -29,7 +30,7 @@ export interface TestBrokerOptions {
 export async function openBroker(options: TestBrokerOptions): Promise<TestBroker> {
   const file = options.configFile === undefined ? {} : { RUNTIME_BROKER_CONFIG: 'config.yaml' };
   const settings = brokerSettings(options.databaseUrl, { ...file, ...options.env });
-  const read = readConfig(settings.env, () => options.configFile ?? '');
+  const read = readConfig(settings.env, () => options.configFile ?? '', JUDGES);
   if (!read.ok) {
     throw new Error(`the test's configuration is wrong: ${JSON.stringify(read.faults)}`);
   }

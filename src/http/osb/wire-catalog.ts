@@ -39,12 +39,8 @@ function fromPlan(plan: Plan) {
     schemas: {
       service_instance: { create: { parameters: plan.schemas.create } },
       ...(plan.bindable
-        ? { service_binding: { create: { parameters: bindParameters(plan) } } }
+        ? { service_binding: { create: { parameters: bindSchema(plan.binding) } } }
         : {}),
     },
   };
-}
-
-function bindParameters({ schemas, binding }: Plan) {
-  return schemas.bind ?? bindSchema(binding);
 }

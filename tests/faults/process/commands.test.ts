@@ -1,5 +1,8 @@
 // The server binary as a shell sees it: what it prints and with which status it ends, where it cannot or need not serve.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runMain } from '../../support/broker-process.ts';
 import { brokerSettings } from '../../support/broker-settings.ts';
@@ -51,6 +54,41 @@ describe('a configuration with faults', () => {
     expect(run.output()).toContain('- env RUNTIME_BROKER_PASSWORD: expected ');
     expect(run.output()).toContain('RUNTIME_BROKER_PASWORD is not read');
     expect(run.output()).toContain('did you mean RUNTIME_BROKER_PASSWORD?');
+  });
+});
+
+describe('settings that only the driver or the schema compiler can judge', () => {
+  it.each([
+    ['serve', 'postgres://open-sesame@h/db?sslrootcert=/nope', '(ENOENT)'],
+    ['migrate', 'postgres://%ff@open-sesame/db', 'does not take'],
+  ])('are faults of the configuration: %s', async (command, url, found) => {
+    const run = runMain([command], brokerSettings(url).env);
+
+    expect(await run.ended()).toBe(2);
+    expect(run.output()).toMatch(
+      /^The configuration has one fault:\n- env DATABASE_URL: expected [^\n]+\n$/,
+    );
+    expect(run.output()).toContain(found);
+    expect(run.output()).not.toContain('sesame');
+  });
+
+  it('name the schema, all at once', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'runtime-broker-'));
+    const file = join(folder, 'broker.yaml');
+    await writeFile(
+      file,
+      `plans:
+  aws: {schemas: {create: {type: strin}}}
+  gcp: {schemas: {create: {properties: {name: {pattern: '(?=a)'}}}}}
+`,
+    );
+    const run = runMain([], brokerSettings(NO_DATABASE, { RUNTIME_BROKER_CONFIG: file }).env);
+
+    expect(await run.ended()).toBe(2);
+    expect(run.output()).toMatch(
+      /^The configuration has 2 faults:\n- plans\.aws\.schemas\.create: .+\n- plans\.gcp\.schemas\.create: .+\n$/,
+    );
+    await rm(folder, { recursive: true });
   });
 });
 
