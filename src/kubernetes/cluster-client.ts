@@ -2,7 +2,7 @@
 // parsed, every failure is an UpstreamError. What is called, and what a failure means, is left to those who call.
 
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { type Dispatcher, Pool } from 'undici';
+import { Client, type Dispatcher, Pool } from 'undici';
 
 import type { Secret } from '../domain/secret.ts';
 import { CallLimit } from './call-limit.ts';
@@ -60,9 +60,12 @@ export class ClusterClient {
   readonly #origin: string;
   readonly #pathPrefix: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #secureContext: SecureContext;
   readonly #pool: Pool;
   #anonymousPool: Pool | undefined;
-  #connectionsLost = 0;
+  #connectionsOpened = 0;
+  /** Of the first pool, and undefined where the connection that was opened last is one of the other. */
+  #newest: Client | undefined;
   #closed: Promise<unknown> | undefined;
 
   /** Opens no connection yet. Throws an UpstreamError where TLS cannot be set up from the access. */
@@ -74,12 +77,20 @@ export class ClusterClient {
     this.#pathPrefix = url.pathname.replace(/\/+$/, '');
     const { credential } = access;
     this.#headers = credential.kind === 'token' ? bearer(credential.token) : {};
-    this.#pool = this.#openPool(secureContextOf(access));
+    this.#secureContext = secureContextOf(access);
+    this.#pool = this.#openPool(this.#secureContext, (connection) => {
+      this.#newest = connection;
+    });
   }
 
-  /** How many connections have ended so far. Behind those that follow may be another server, of another cluster. */
-  get connectionsLost(): number {
-    return this.#connectionsLost;
+  /** How many so far, with and without our credential; each may lead to another server than those before it. */
+  get connectionsOpened(): number {
+    return this.#connectionsOpened;
+  }
+
+  /** Whether a connection with our credential is open; where none is, the next call opens one. */
+  get isConnected(): boolean {
+    return this.#pool.stats.connected > 0;
   }
 
   /**
@@ -90,6 +101,21 @@ export class ClusterClient {
     return this.#limited(call, async (signal) => {
       const answer = await this.#send(this.#pool, call, { headers: this.#headers, signal });
       return readAnswer<T>(call, answer);
+    });
+  }
+
+  /** As request(), over a connection that no other one was opened after: the last one, or one of its own. */
+  async requestOverNewest<T extends KubernetesObject>(
+    call: ClusterCall,
+  ): Promise<ClusterAnswer<T>> {
+    return this.#limited(call, async (signal) => {
+      const { dispatcher, release } = this.#takeNewest();
+      try {
+        const answer = await this.#send(dispatcher, call, { headers: this.#headers, signal });
+        return await readAnswer<T>(call, answer);
+      } finally {
+        release();
+      }
     });
   }
 
@@ -130,7 +156,7 @@ export class ClusterClient {
   }
 
   async #send(
-    pool: Pool,
+    dispatcher: Dispatcher,
     call: ClusterCall,
     { headers, signal }: { headers: Readonly<Record<string, string>>; signal: AbortSignal },
   ): Promise<Dispatcher.ResponseData> {
@@ -148,25 +174,54 @@ export class ClusterClient {
       signal,
     };
     try {
-      return await pool.request(request);
+      return await dispatcher.request(request);
     } catch (thrown) {
       if (method === 'POST' || signal.aborted || !isStaleConnection(thrown)) throw thrown;
-      return pool.request(request);
+      return dispatcher.request(request);
     }
+  }
+
+  #takeNewest(): { dispatcher: Dispatcher; release: () => void } {
+    const newest = this.#newest;
+    const isFree = newest !== undefined && !newest.closed && newest.stats.size === 0;
+    if (!this.isConnected || this.#closed !== undefined || isFree) {
+      return { dispatcher: isFree ? newest : this.#pool, release: () => undefined };
+    }
+    // Behind somebody else's call, this one would wait for as long as that one hangs.
+    const own = new Client(this.#origin, this.#connectionOptions(this.#secureContext));
+    return { dispatcher: own, release: () => void own.close() };
   }
 
   #poolWithoutCredential(): Pool {
     // A bearer token lies in the headers of each request; a client certificate would speak for the whole connection.
     if (this.access.credential.kind === 'token' || this.#closed !== undefined) return this.#pool;
-    this.#anonymousPool ??= this.#openPool(secureContextOf(this.access, { anonymous: true }));
+    this.#anonymousPool ??= this.#openPool(
+      secureContextOf(this.access, { anonymous: true }),
+      () => {
+        this.#newest = undefined;
+      },
+    );
     return this.#anonymousPool;
   }
 
-  #openPool(secureContext: SecureContext): Pool {
-    const { connectMs, headersMs, bodyMs, answerBytes, connections } = this.#limits;
-    const { tlsServerName } = this.access;
+  #openPool(secureContext: SecureContext, noteNewest: (connection?: Client) => void): Pool {
+    const { connections } = this.#limits;
     const pool = new Pool(this.#origin, {
       connections,
+      ...this.#connectionOptions(secureContext),
+    });
+    pool.on('connect', (_, targets) => {
+      this.#connectionsOpened += 1;
+      const opened = targets.at(-1);
+      noteNewest(opened instanceof Client ? opened : undefined);
+    });
+    return pool;
+  }
+
+  #connectionOptions(secureContext: SecureContext): Client.Options {
+    const { connectMs, headersMs, bodyMs, answerBytes } = this.#limits;
+    const { tlsServerName } = this.access;
+    return {
       // HTTP/2 would put all calls on one connection, and measures slower.
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -181,11 +236,7 @@ export class ClusterClient {
         rejectUnauthorized: true,
         ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
       },
-    });
-    pool.on('disconnect', () => {
-      this.#connectionsLost += 1;
-    });
-    return pool;
+    };
   }
 }
 
