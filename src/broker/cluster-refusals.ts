@@ -1,9 +1,7 @@
 // What a caller is told when the target cluster fails: whether a repeat is worth it, and nothing of its address.
 import { BrokerError, type Refusal, UpstreamError } from '../domain/errors.ts';
+import { RETRY_AFTER_SECONDS } from '../domain/refusals.ts';
 import { NamespaceMissingError } from '../kubernetes/namespace.ts';
-
-/** Where the cluster names no time of its own (contract 4, "Limits of time"). */
-const RETRY_AFTER_SECONDS = 5;
 
 /** @returns undefined for what is no failure of the cluster: a refusal that stands, the database, or a bug */
 function clusterRefusal(error: unknown): Refusal | undefined {

@@ -11,6 +11,12 @@ export function refuse(refusal: Refusal): Refused {
   return { decision: 'refuse', refusal };
 }
 
+/**
+ * When to repeat where no system names a time of its own: long enough to matter, short enough to be tried (contract 4,
+ * "Limits of time").
+ */
+export const RETRY_AFTER_SECONDS = 5;
+
 export const ASYNC_REQUIRED: Refusal = {
   code: 'async-required',
   description: 'This service plan requires client support for asynchronous service operations.',

@@ -2,6 +2,8 @@
 // with a sentence for the user and, where OSB names one, a word for the program (OSB 2.17, Service Broker Errors).
 import type { FastifyReply } from 'fastify';
 
+import { RETRY_AFTER_SECONDS } from '../domain/refusals.ts';
+
 export interface HttpRefusal {
   readonly status: number;
   /** One camel-case word; only where OSB or the contract names it. */
@@ -28,9 +30,6 @@ export function goOnUnless(
     refuse(reply, refusal);
   }
 }
-
-/** What to wait before a repeat when nobody knows better: long enough to matter, short enough to be tried. */
-const RETRY_AFTER_SECONDS = 5;
 
 /** For what a repeat may cure. */
 export function retryAfter(
