@@ -3,19 +3,19 @@
 import { createLogger } from '../../observability/logger.ts';
 import { migrate } from '../../storage/migrate.ts';
 import { configured } from '../configured.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../exit-status.ts';
 import { openDatabase } from '../open-database.ts';
-
-const EXIT_DONE = 0;
-const EXIT_FAILED = 1;
-const EXIT_USAGE = 2;
 
 export async function migrateCommand(): Promise<number> {
   const settings = configured();
   if (settings === undefined) {
     return EXIT_USAGE;
   }
-  const { config } = settings;
+  const { config, warnings } = settings;
   const log = createLogger({ level: config.logLevel, format: config.logFormat ?? 'pretty' });
+  for (const warning of warnings) {
+    process.stderr.write(`${warning}\n`);
+  }
   const db = openDatabase(config, log);
   try {
     const applied = await migrate(db);

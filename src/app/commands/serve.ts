@@ -1,12 +1,10 @@
 // `serve`: runs the broker until SIGTERM or SIGINT, then finishes what runs. A second signal ends it at once.
-import { once } from 'node:events';
 import { compose } from '../compose.ts';
 import { configured } from '../configured.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../exit-status.ts';
 import { start } from '../lifecycle.ts';
 
-const EXIT_DONE = 0;
-const EXIT_FAILED = 1;
-const EXIT_USAGE = 2;
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export async function serveCommand(): Promise<number> {
   const settings = configured();
@@ -18,7 +16,7 @@ export async function serveCommand(): Promise<number> {
   for (const warning of settings.warnings) {
     log.warn(warning);
   }
-  const stopped = signalled();
+  const stopped = firstSignal();
   try {
     const running = await start(composition);
     const signal = await stopped;
@@ -31,12 +29,17 @@ export async function serveCommand(): Promise<number> {
   }
 }
 
-async function signalled(): Promise<string> {
-  const signals = ['SIGTERM', 'SIGINT'] as const;
-  return await Promise.race(
-    signals.map(async (signal) => {
-      await once(process, signal);
-      return signal;
-    }),
-  );
+/** One of either kind; from then on Node's own handling is back, by which the next one of any kind ends the process. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const take = (signal: NodeJS.Signals): void => {
+    for (const each of SIGNALS) {
+      process.off(each, take);
+    }
+    resolve(signal);
+  };
+  for (const each of SIGNALS) {
+    process.on(each, take);
+  }
+  return promise;
 }

@@ -104,6 +104,19 @@ describe('a command line with faults', () => {
   });
 });
 
+describe('a question for help', () => {
+  it.each([[['--help']], [['migrate', '-h']]])(
+    '%j is answered on standard output, without a configuration, with status 0',
+    async (args) => {
+      const run = runMain(args, {});
+
+      expect(await run.ended()).toBe(0);
+      expect(run.output()).toMatch(/^Usage: runtime-broker \[serve \| migrate\]\n/);
+      expect(run.output()).toMatch(/^ {2}migrate +brings the schema/m);
+    },
+  );
+});
+
 describeWith({ postgres: true }, 'migrate', () => {
   let database: FreshDatabase;
 
@@ -125,10 +138,12 @@ describeWith({ postgres: true }, 'migrate', () => {
   });
 
   it('ends with status 1 and the cause when the database does not answer', async () => {
-    const run = runMain(['migrate'], brokerSettings(NO_DATABASE).env);
+    const misspelt = { RUNTIME_BROKER_LOG_LEVLE: 'debug' };
+    const run = runMain(['migrate'], brokerSettings(NO_DATABASE, misspelt).env);
 
     expect(await run.ended()).toBe(1);
-    expect(run.output()).toMatch(/^The schema could not be migrated: .*ECONNREFUSED/);
+    expect(run.output()).toMatch(/^The schema could not be migrated: .*ECONNREFUSED/m);
+    expect(run.output()).toContain('RUNTIME_BROKER_LOG_LEVLE is not read by this version');
   });
 });
 

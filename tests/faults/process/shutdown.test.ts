@@ -102,16 +102,19 @@ describeWith({ postgres: true, cluster: true }, 'a process that is told to end',
     expect(proxy.requests(/kube-system$/)).toHaveLength(1);
   });
 
-  it('twice ends at once', async () => {
+  it.each([
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGTERM', 'SIGINT'],
+  ] as const)('twice ends at once: %s, then %s', async (first, second) => {
     const ids = await attached();
     const held = proxy.misbehave({ on: /\/token$/, act: { kind: 'hold' } });
     const cut = broker.platform.bind(ids).catch((error: unknown) => error);
     await until({ what: 'the bind is held', limitMs: 20_000, isSo: () => held.seen() > 0 });
-    broker.run.child.kill('SIGTERM');
+    broker.run.child.kill(first);
     await untilStopping();
 
-    expect(await broker.end('SIGTERM')).toBeNull();
-    expect(broker.run.child.signalCode).toBe('SIGTERM');
+    expect(await broker.end(second)).toBeNull();
+    expect(broker.run.child.signalCode).toBe(second);
     expect(await cut).toBeInstanceOf(Error);
   });
 });
