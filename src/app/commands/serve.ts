@@ -29,14 +29,23 @@ export async function serveCommand(): Promise<number> {
   }
 }
 
-/** One of either kind; from then on Node's own handling is back, by which the next one of any kind ends the process. */
+/**
+ * Ctrl-C reaches npm and this process, and npm passes its own on: what comes within this time of the first signal is
+ * that signal once more.
+ */
+const SAME_SIGNAL_MS = 500;
+
+/** One of either kind; soon after it Node's own handling is back, by which the next one of any kind ends the process. */
 function firstSignal(): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
-  const take = (signal: NodeJS.Signals): void => {
+  const letGo = (): void => {
     for (const each of SIGNALS) {
       process.off(each, take);
     }
+  };
+  const take = (signal: NodeJS.Signals): void => {
     resolve(signal);
+    setTimeout(letGo, SAME_SIGNAL_MS).unref();
   };
   for (const each of SIGNALS) {
     process.on(each, take);
