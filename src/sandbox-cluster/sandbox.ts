@@ -102,7 +102,12 @@ class RunningSandbox implements Sandbox {
       clusterNamed: (name) => this.#open.get(name)?.cluster,
     });
     for (const name of store.clusterNames()) this.#openCluster(name);
-    const taken = await server.listen(host, port === 0 ? identity.port : port);
+    const taken = await server
+      .listen(host, port === 0 ? identity.port : port)
+      .catch((error: unknown) => {
+        this.#closeClusters();
+        throw error;
+      });
     const known = { ...identity, port: taken };
     if (kept?.port !== taken || kept.server !== identity.server) store.writeIdentity(known);
     this.#started = { server, identity: known, url: `https://${inUrl(host)}:${taken}` };
@@ -160,6 +165,10 @@ class RunningSandbox implements Sandbox {
     if (started === undefined) return;
     this.faults.clear();
     await started.server.close();
+    this.#closeClusters();
+  }
+
+  #closeClusters(): void {
     for (const name of this.#open.keys()) this.#closeCluster(name);
   }
 

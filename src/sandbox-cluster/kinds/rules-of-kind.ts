@@ -8,8 +8,10 @@ import { NAMESPACE_RULES } from './namespaces.ts';
 import { POD_RULES } from './pods.ts';
 import { BINDING_RULES, ROLE_RULES } from './rbac-objects.ts';
 import { SECRET_RULES } from './secrets.ts';
+import { WORKLOAD_RULES } from './workloads.ts';
 
 const RULES: Readonly<Record<string, KindRules>> = {
+  ...WORKLOAD_RULES,
   '/namespaces': NAMESPACE_RULES,
   '/pods': POD_RULES,
   '/secrets': SECRET_RULES,

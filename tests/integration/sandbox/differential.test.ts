@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { sharedCluster } from '../../support/cluster.ts';
+import { recordSecret } from '../../support/leak-record.ts';
 import { describeWith } from '../../support/needs.ts';
 import { type RawClient, rawClient } from '../../support/raw-requests.ts';
 import { startTestSandbox } from '../../support/sandbox.ts';
@@ -140,6 +141,7 @@ async function limitedToken(client: RawClient, run: string): Promise<string> {
     spec: {},
   });
   const { status } = JSON.parse(answer) as { status: { token: string } };
+  recordSecret('token of an account', status.token);
   // The API server hears of a new role binding a little later.
   await expect
     .poll(async () => {
