@@ -1,5 +1,7 @@
 // SIGTERM and SIGINT: what runs is finished, or put down so that the next process goes on with it at once; the exit
 // status says that all was in order.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { type SharedCluster, sharedCluster } from '../../support/cluster.ts';
@@ -49,6 +51,10 @@ describeWith({ postgres: true, cluster: true }, 'a process that is told to end',
     return ids;
   }
 
+  function seen(): Promise<readonly { readonly seen_at: Date }[]> {
+    return ledger.sql('select seen_at from replicas');
+  }
+
   function untilStopping(): Promise<void> {
     return until({
       what: 'the process has taken the signal',
@@ -66,6 +72,13 @@ describeWith({ postgres: true, cluster: true }, 'a process that is told to end',
     const ended = broker.end('SIGTERM');
     await untilStopping();
     await expect(fetch(`${broker.publicUrl}/v2/catalog`)).rejects.toThrow('fetch failed');
+    // It is seen for as long as it issues: others would take over from one that is not.
+    const [{ seen_at: seenAt } = { seen_at: new Date(0) }] = await seen();
+    await until({
+      what: 'the replica is seen again while it answers',
+      limitMs: 10_000,
+      isSo: async () => ((await seen())[0]?.seen_at ?? seenAt) > seenAt,
+    });
     held.end();
 
     const bound = await binding;
@@ -82,6 +95,18 @@ describeWith({ postgres: true, cluster: true }, 'a process that is told to end',
       bound.body.credentials,
     );
     expect((await broker.platform.unbind(ids)).status).toBe(200);
+  });
+
+  it('by SIGTERM does not wait for clients that never send a whole request', async () => {
+    const port = Number(new URL(broker.publicUrl).port);
+    const clients = ['', 'GET /v2/catalog HTTP/1.1\r\n'].map((bytes) =>
+      connect(port, '127.0.0.1', function sendSome(this: Socket) {
+        this.write(bytes);
+      }).on('error', () => undefined),
+    );
+    await Promise.all(clients.map((client) => once(client, 'connect')));
+
+    expect(await broker.end('SIGTERM')).toBe(0);
   });
 
   it('by SIGINT puts an operation down in its step, and the next one takes it up at once', async () => {
@@ -113,8 +138,17 @@ describeWith({ postgres: true, cluster: true }, 'a process that is told to end',
     broker.run.child.kill(first);
     await untilStopping();
 
-    expect(await broker.end(second)).toBeNull();
-    expect(broker.run.child.signalCode).toBe(second);
+    // Right after the first one it counts as the same: a person presses until it is over.
+    const { child } = broker.run;
+    await until({
+      what: 'the process has ended',
+      limitMs: 5_000,
+      isSo: () => {
+        child.kill(second);
+        return child.exitCode !== null || child.signalCode !== null;
+      },
+    });
+    expect(child.signalCode).toBe(second);
     expect(await cut).toBeInstanceOf(Error);
   });
 });
