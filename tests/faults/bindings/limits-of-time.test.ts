@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { describeWith } from '../../support/needs.ts';
 import type { Platform } from '../../support/platform.ts';
+import { until } from '../../support/until.ts';
 import { expectErrorBody } from '../../integration/bindings/refusals.ts';
 import { newId, openScene, type Scene } from '../../integration/bindings/scene.ts';
 
@@ -87,6 +88,19 @@ describeWith({ postgres: true, cluster: true }, 'a cluster that takes its time',
     expect(await scene.objects(ids.binding)).toEqual([]);
   });
 
+  it.concurrent('holds an issue that a DELETE stops: 200 once its writer has given up', async () => {
+    const { proxy, instance } = await clusterOfItsOwn();
+    const ids = { instance, binding: newId('stopped') };
+    const held = proxy.misbehave({ on: CALLS['the token'], act: { kind: 'hold' } });
+    const binding = scene.platform.bind(ids);
+    await until({ what: 'the issue is held', limitMs: 10_000, isSo: () => held.seen() === 1 });
+    const { answer, tookMs } = await timed(() => patient.unbind(ids));
+    expect(answer.status).toBe(200);
+    expect(tookMs).toBeLessThan(CREATE_LIMIT_MS + SLACK_MS);
+    expect((await binding).status).toBe(422);
+    expect(await scene.objects(ids.binding)).toEqual([]);
+  });
+
   it.concurrent('answers each call late, but in time: 201', async () => {
     const { proxy, instance } = await clusterOfItsOwn();
     const ids = { instance, binding: newId('slow') };
@@ -111,7 +125,12 @@ describeWith({ postgres: true, cluster: true }, 'a cluster that takes its time',
       expect(tookMs).toBeLessThan(CREATE_LIMIT_MS + UNDO_LIMIT_MS + SLACK_MS);
       expect(await scene.objects(ids.binding)).not.toEqual([]);
       proxy.behave();
-      expect((await patient.bind(ids)).status).toBe(201);
+      // Whoever was late still notes that the undo failed.
+      await until({
+        what: 'a repeat takes it over',
+        limitMs: 10_000,
+        isSo: async () => (await patient.bind(ids)).status === 201,
+      });
       expect(await scene.objects(ids.binding)).toHaveLength(3);
       await scene.platform.unbind(ids);
     });

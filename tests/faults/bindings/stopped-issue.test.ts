@@ -2,7 +2,12 @@
 // late makes nothing live, hands out nothing, and removes what it made (KEB defects 5 and 6; contract 4, "stopped by a
 // DELETE or by deprovisioning: CE").
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ClusterProxy, type FaultAct, openClusterProxy } from '../../support/cluster-proxy.ts';
+import {
+  type ClusterFault,
+  type ClusterProxy,
+  type FaultAct,
+  openClusterProxy,
+} from '../../support/cluster-proxy.ts';
 import type { TestBroker } from '../../support/broker.ts';
 import { describeWith } from '../../support/needs.ts';
 import { bindingPath, OWN_CLUSTER_PLAN_ID, SERVICE_ID } from '../../support/platform.ts';
@@ -52,37 +57,53 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
     await scene.close();
   });
 
-  async function issueOnHold(ids: NamedBinding, on: RegExp, act: FaultAct) {
-    const held = proxy.misbehave({ on, act, times: 1 });
+  async function issueOnHold(ids: NamedBinding, fault: Pick<ClusterFault, 'on' | 'act'>) {
+    return await holdIssue(proxy, ids, fault);
+  }
+
+  async function holdIssue(
+    through: ClusterProxy,
+    ids: NamedBinding,
+    fault: Pick<ClusterFault, 'on' | 'act'>,
+  ) {
+    const held = through.misbehave({ ...fault, times: 1 });
     const binding = scene.platform.bind(ids);
     await until({ what: 'the issue is held', limitMs: 10_000, isSo: () => held.seen() === 1 });
     return { binding, release: () => held.end() };
   }
 
   /** Live or about to be: whatever still has a right to come out of the ledger. */
-  async function openGrants(ids: NamedBinding): Promise<unknown> {
-    return await scene.ledger.sql(
-      `select g.id, g.revoking_since from grants g join instances i on i.key = g.instance_key
+  const openGrants = (ids: NamedBinding) =>
+    scene.ledger.sql<{ revoking_since: Date | null }>(
+      `select g.revoking_since from grants g join instances i on i.key = g.instance_key
       where i.id = $1 and g.binding_id = $2 and g.ended_at is null`,
       [ids.instance, ids.binding],
     );
-  }
+
+  /** From then on the writer is fenced, wherever it is. */
+  const untilOrdered = (ids: NamedBinding) =>
+    until({
+      what: 'the grant was ordered to end',
+      limitMs: 10_000,
+      isSo: async () => (await openGrants(ids)).some((grant) => grant.revoking_since !== null),
+    });
 
   it.each(MOMENTS)(
     'KEB defect 5: by a DELETE while $call is held $when: DELETE 200, PUT CE, nothing left',
     async ({ on, act }) => {
       const ids = { instance, binding: newId('stopped') };
-      const { binding, release } = await issueOnHold(ids, on, act);
-
-      expect(await replica.platform.unbind(ids)).toMatchObject({ status: 200, body: {} });
+      const { binding, release } = await issueOnHold(ids, { on, act });
+      const unbinding = replica.platform.unbind(ids);
+      await untilOrdered(ids);
+      expect((await scene.platform.getBinding(ids)).status).toBe(404);
       release();
-      const answer = await binding;
 
+      const answer = await binding;
       expect(answer).toMatchObject({ status: 422, body: { error: 'ConcurrencyError' } });
       expectErrorBody(answer);
+      expect(await unbinding).toMatchObject({ status: 200, body: {} });
       expect(await scene.objects(ids.binding)).toEqual([]);
       expect(await openGrants(ids)).toEqual([]);
-      expect((await scene.platform.getBinding(ids)).status).toBe(404);
       expect((await scene.platform.unbind(ids)).status).toBe(410);
       expect((await scene.platform.bind(ids)).status).toBe(201);
       expect(await scene.objects(ids.binding)).toHaveLength(3);
@@ -90,27 +111,52 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
     },
   );
 
-  it.each(MOMENTS)(
+  // Side by side, since a deprovisioning that waits for a writer looks again after a pause.
+  it.concurrent.each(MOMENTS)(
     'by the end of its instance while $call is held $when: PUT CE, nothing left',
     async ({ on, act }) => {
-      const going = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
+      const cluster = await openClusterProxy(scene.cluster);
+      const going = await scene.attach({ kubeconfig: cluster.adminKubeconfig });
       const ids = { instance: going, binding: newId('ended') };
-      const { binding, release } = await issueOnHold(ids, on, act);
-
+      const { binding, release } = await holdIssue(cluster, ids, { on, act });
       expect((await replica.platform.deprovision(ids)).status).toBe(202);
+      release();
+
+      const answer = await binding;
+      expect(answer).toMatchObject({ status: 422, body: { error: 'ConcurrencyError' } });
       await until({
         what: 'the instance is gone',
         limitMs: 20_000,
         isSo: async () => (await scene.platform.getInstance(ids)).status === 404,
       });
-      release();
-      const answer = await binding;
-
-      expect(answer).toMatchObject({ status: 422, body: { error: 'ConcurrencyError' } });
       expect(await scene.objects(ids.binding)).toEqual([]);
       expect(await openGrants(ids)).toEqual([]);
+      await cluster.stop();
     },
   );
+
+  it('by a DELETE, and cannot be undone: it is not told as deleted until it is', async () => {
+    const ids = { instance, binding: newId('resisting') };
+    const { binding, release } = await issueOnHold(ids, {
+      on: CALLS['the role'],
+      act: ACTS['before it arrives'],
+    });
+    const unbinding = replica.platform.unbind(ids);
+    await untilOrdered(ids);
+    const act = { kind: 'answer', status: 500 } as const;
+    proxy.misbehave({ on: /^(GET|PATCH|DELETE) .*kyma-binding-/, act });
+    release();
+
+    expect((await binding).status).toBe(422);
+    const answer = await unbinding;
+    expect(answer.status).toBe(503);
+    expectErrorBody(answer);
+    expect(await scene.objects(ids.binding)).not.toEqual([]);
+    proxy.behave();
+    expect((await scene.platform.unbind(ids)).status).toBe(200);
+    expect(await scene.objects(ids.binding)).toEqual([]);
+    expect(await openGrants(ids)).toEqual([]);
+  });
 
   describe('by a time that is over for others', () => {
     /** Create limit and slack (contract 4; design 6): then an issue counts as dead, whoever still works on it. */
@@ -118,11 +164,10 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
 
     it('gives way to a bind of its own id, and its late outcome is refused', async () => {
       const ids = { instance, binding: newId('lapsed') };
-      const { binding, release } = await issueOnHold(
-        ids,
-        CALLS['the token'],
-        ACTS['after it arrived'],
-      );
+      const { binding, release } = await issueOnHold(ids, {
+        on: CALLS['the token'],
+        act: ACTS['after it arrived'],
+      });
       await scene.passTime(LEASE_SECONDS);
       expect((await scene.platform.bindingOperation(ids)).body).toMatchObject({ state: 'failed' });
 
@@ -145,11 +190,10 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
         await scene.platform.bind({ instance: full, binding: `b-${at}` });
       }
       const ids = { instance: full, binding: 'held' };
-      const { binding, release } = await issueOnHold(
-        ids,
-        CALLS['the role'],
-        ACTS['before it arrives'],
-      );
+      const { binding, release } = await issueOnHold(ids, {
+        on: CALLS['the role'],
+        act: ACTS['before it arrives'],
+      });
       expect((await scene.platform.bind({ instance: full, binding: 'tenth' })).status).toBe(400);
       await scene.passTime(LEASE_SECONDS);
 
@@ -167,11 +211,10 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
 
     it('is deleted like any other', async () => {
       const ids = { instance, binding: newId('lapsed-deleted') };
-      const { binding, release } = await issueOnHold(
-        ids,
-        CALLS['the token'],
-        ACTS['before it arrives'],
-      );
+      const { binding, release } = await issueOnHold(ids, {
+        on: CALLS['the token'],
+        act: ACTS['before it arrives'],
+      });
       await scene.passTime(LEASE_SECONDS);
       expect((await scene.platform.unbind(ids)).status).toBe(200);
       release();
