@@ -1,9 +1,9 @@
 // Builds every object once, from the configuration and from what differs between a process and a test: clock,
 // randomness, log. Nothing is started here.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runOperation } from '../background/operation-runner.ts';
+import { runOperation, STEP_TIMEOUT_MS } from '../background/operation-runner.ts';
 import { readReadiness } from '../background/status.ts';
-import type { Broker, Draw } from '../broker/broker.ts';
+import type { Broker, BrokerLimits, Draw } from '../broker/broker.ts';
 import { ParameterRules } from '../broker/parameter-rules.ts';
 import { RuntimeClusters } from '../broker/runtime-clusters.ts';
 import type { Config, ListenAddress } from '../config/config.ts';
@@ -53,7 +53,12 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   const clock = given.clock ?? (() => new Date());
   const db = openDatabase(config, log);
   const sealer = new Sealer(config.sealingKeys);
-  const openClusters = new OpenClusters();
+  const limits: BrokerLimits = {
+    createTimeoutMs: config.createTimeoutSeconds * 1000,
+    undoTimeoutMs: UNDO_TIMEOUT_MS,
+    deleteTimeoutMs: DELETE_TIMEOUT_MS,
+  };
+  const openClusters = new OpenClusters({ retireAfterMs: longestUseMs(limits) });
   const provisioners = new ProvisionersByPlan(config.plans, [ownClusterProvisioner(openClusters)]);
   const state = new StartupState();
   const stopping = new AbortController();
@@ -72,11 +77,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     parameterRules: new ParameterRules(),
     marker: () => state.marker(),
     replicaId: draw.uuid(),
-    limits: {
-      createTimeoutMs: config.createTimeoutSeconds * 1000,
-      undoTimeoutMs: UNDO_TIMEOUT_MS,
-      deleteTimeoutMs: DELETE_TIMEOUT_MS,
-    },
+    limits,
     clock,
     draw,
     sleep: (delayMs, signal) => sleep(delayMs, undefined, { signal }),
@@ -92,6 +93,11 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     stopping,
     drawKey,
   };
+}
+
+/** Of a client of a cluster: by an issue and its undo, by a revocation, or by a step of an operation. */
+function longestUseMs({ createTimeoutMs, undoTimeoutMs, deleteTimeoutMs }: BrokerLimits): number {
+  return Math.max(createTimeoutMs + undoTimeoutMs, deleteTimeoutMs, STEP_TIMEOUT_MS);
 }
 
 function servers(config: Config, broker: Broker, state: StartupState) {

@@ -13,11 +13,11 @@ import { stepsOfOperation } from './steps-of-operation.ts';
 /** Longer than any step's own limits, short enough that a lost runner's operation goes on within a minute. */
 const LEASE_MS = 60_000;
 
-/** Between two attempts to store what a step came to. */
+/** A database that fails over is back within seconds, and meanwhile one attempt a second is no load on it. */
 const STORE_PAUSE_MS = 1_000;
 
 /** A step ends before its lease does, so that two replicas never run the same one. */
-const STEP_TIMEOUT_MS = 50_000;
+export const STEP_TIMEOUT_MS = 50_000;
 
 /**
  * Returns when the operation has ended, waits for a later time, or belongs to another runner.

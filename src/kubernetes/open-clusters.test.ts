@@ -7,7 +7,7 @@ import type { ClusterCall, ClusterClient } from './cluster-client.ts';
 import { OpenClusters, type OpenClustersOptions } from './open-clusters.ts';
 
 function open(options: Partial<OpenClustersOptions> = {}): OpenClusters {
-  const clusters = new OpenClusters(options);
+  const clusters = new OpenClusters({ retireAfterMs: 60_000, ...options });
   onTestFinished(() => clusters.close());
   return clusters;
 }

@@ -5,29 +5,28 @@ import { type ClusterAccess, sameAccess } from './cluster-access.ts';
 import { ClusterClient, type ClusterLimits } from './cluster-client.ts';
 
 export interface OpenClustersOptions {
-  /** Beyond it, the client that was used least recently is retired. */
-  readonly maxOpen: number;
-  /** How long a retired client goes on serving those who hold it. */
+  /** How long a retired client goes on serving those who hold it: longer than any of them may take. */
   readonly retireAfterMs: number;
-  readonly limits: Partial<ClusterLimits>;
+  /** Beyond it, the client that was used least recently is retired. */
+  readonly maxOpen?: number;
+  readonly limits?: Partial<ClusterLimits>;
 }
 
-const DEFAULT_OPTIONS: OpenClustersOptions = {
-  // Idle connections close after 55 s by themselves; what stays of an unused client is its parsed certificates.
-  maxOpen: 512,
-  // Longer than any issue or revocation takes, each of which is several calls through one client.
-  retireAfterMs: 30_000,
-  limits: {},
-};
+/** Idle connections close after 55 s by themselves; what stays of an unused client is its parsed certificates. */
+const DEFAULT_MAX_OPEN = 512;
 
 export class OpenClusters {
-  readonly #options: OpenClustersOptions;
+  readonly #retireAfterMs: number;
+  readonly #maxOpen: number;
+  readonly #limits: Partial<ClusterLimits>;
   /** In the order of their last use. */
   readonly #open = new Map<string, ClusterClient>();
   readonly #retired = new Map<ClusterClient, NodeJS.Timeout>();
 
-  constructor(options: Partial<OpenClustersOptions> = {}) {
-    this.#options = { ...DEFAULT_OPTIONS, ...options };
+  constructor({ retireAfterMs, maxOpen = DEFAULT_MAX_OPEN, limits = {} }: OpenClustersOptions) {
+    this.#retireAfterMs = retireAfterMs;
+    this.#maxOpen = maxOpen;
+    this.#limits = limits;
   }
 
   /**
@@ -41,7 +40,7 @@ export class OpenClusters {
       this.#open.set(key, open);
       return open;
     }
-    const client = new ClusterClient(access, this.#options.limits);
+    const client = new ClusterClient(access, this.#limits);
     this.drop(key);
     this.#open.set(key, client);
     this.#retireLeastRecentlyUsed();
@@ -57,7 +56,7 @@ export class OpenClusters {
       this.#retired.delete(client);
       void client.close();
     };
-    this.#retired.set(client, setTimeout(close, this.#options.retireAfterMs).unref());
+    this.#retired.set(client, setTimeout(close, this.#retireAfterMs).unref());
   }
 
   /** Waits for calls in flight. */
@@ -71,6 +70,6 @@ export class OpenClusters {
 
   #retireLeastRecentlyUsed(): void {
     const [oldest] = this.#open.keys();
-    if (this.#open.size > this.#options.maxOpen && oldest !== undefined) this.drop(oldest);
+    if (this.#open.size > this.#maxOpen && oldest !== undefined) this.drop(oldest);
   }
 }

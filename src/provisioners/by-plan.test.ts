@@ -7,7 +7,7 @@ import { ownClusterProvisioner } from './own-cluster/own-cluster.ts';
 
 const AWS = '361c511f-f939-4621-b228-d0fb79a1fe15';
 const OWN_CLUSTER = '03e3cb66-a4c6-4c6a-b4b0-5d42224debea';
-const ownCluster = ownClusterProvisioner(new OpenClusters());
+const ownCluster = ownClusterProvisioner(new OpenClusters({ retireAfterMs: 0 }));
 
 it('offers the plans whose provisioner runs here', () => {
   const provisioners = new ProvisionersByPlan(BUILT_IN_PLANS, [ownCluster]);
