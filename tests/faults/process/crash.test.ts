@@ -10,7 +10,7 @@ import { describeWith } from '../../support/needs.ts';
 import { until } from '../../support/until.ts';
 import { newId } from '../../integration/bindings/scene.ts';
 import { drawSealingKeys } from '../../integration/instances/attached-cluster.ts';
-import { operationEnded } from '../../integration/instances/waits.ts';
+import { operationEnded, PATIENT_TEST_MS } from '../../integration/instances/waits.ts';
 import { type OpenedBroker, openBrokerProcess } from './opened-broker.ts';
 
 describeWith({ postgres: true, cluster: true }, 'a process that is killed', () => {
@@ -37,47 +37,51 @@ describeWith({ postgres: true, cluster: true }, 'a process that is killed', () =
     await database.drop();
   });
 
-  it('in the middle of two operations has both ended by the next one, from the step where they were', async () => {
-    const { platform } = broker;
-    const [provisioning, deprovisioning] = await Promise.all([
-      openClusterProxy(cluster),
-      openClusterProxy(cluster),
-    ]);
-    const made = { instance: newId('made') };
-    const gone = { instance: newId('gone'), binding: newId('b') };
-    await platform.provision(gone, deprovisioning.adminKubeconfig);
-    expect(await operationEnded(platform, gone)).toBe('succeeded');
-    const { token } = (await platform.bind(gone)).body.credentials;
+  it(
+    'in the middle of two operations has both ended by the next one, from the step where they were',
+    async () => {
+      const { platform } = broker;
+      const [provisioning, deprovisioning] = await Promise.all([
+        openClusterProxy(cluster),
+        openClusterProxy(cluster),
+      ]);
+      const made = { instance: newId('made') };
+      const gone = { instance: newId('gone'), binding: newId('b') };
+      await platform.provision(gone, deprovisioning.adminKubeconfig);
+      expect(await operationEnded(platform, gone)).toBe('succeeded');
+      const { token } = (await platform.bind(gone)).body.credentials;
 
-    const holds = [
-      provisioning.misbehave({ on: /selfsubjectaccessreviews$/, act: { kind: 'hold' } }),
-      deprovisioning.misbehave({ on: /./, act: { kind: 'hold' } }),
-    ];
-    await platform.provision(made, provisioning.adminKubeconfig);
-    await platform.deprovision(gone);
-    await until({
-      what: 'both are held',
-      limitMs: 20_000,
-      isSo: () => holds.every((hold) => hold.seen() > 0),
-    });
-    expect(await broker.end('SIGKILL')).toBeNull();
-    for (const proxy of [provisioning, deprovisioning]) proxy.behave();
-    broker = await openBrokerProcess({ databaseUrl: database.url, env });
-    await broker.untilReady();
+      const holds = [
+        provisioning.misbehave({ on: /selfsubjectaccessreviews$/, act: { kind: 'hold' } }),
+        deprovisioning.misbehave({ on: /./, act: { kind: 'hold' } }),
+      ];
+      await platform.provision(made, provisioning.adminKubeconfig);
+      await platform.deprovision(gone);
+      await until({
+        what: 'both are held',
+        limitMs: 20_000,
+        isSo: () => holds.every((hold) => hold.seen() > 0),
+      });
+      expect(await broker.end('SIGKILL')).toBeNull();
+      for (const proxy of [provisioning, deprovisioning]) proxy.behave();
+      broker = await openBrokerProcess({ databaseUrl: database.url, env });
+      await broker.untilReady();
 
-    expect(await operationEnded(broker.platform, made)).toBe('succeeded');
-    expect(await operationEnded(broker.platform, gone)).toBe('succeeded');
-    expect(await latestOf(made.instance)).toEqual({ state: 'succeeded', claims: 2 });
-    expect(await latestOf(gone.instance)).toEqual({ state: 'succeeded', claims: 2 });
-    expect(eventsOf(broker, 'operation-succeeded')).toHaveLength(2);
-    expect(broker.log()).toContainEqual(
-      expect.objectContaining({ msg: 'operations without a runner woken' }),
-    );
-    // The step before was done and stored, so it was not run again.
-    expect(provisioning.requests(/kube-system$/)).toHaveLength(1);
-    expect([401, 403]).toContain(await eyes.statusWith(token));
-    await stopAll([provisioning, deprovisioning]);
-  });
+      expect(await operationEnded(broker.platform, made)).toBe('succeeded');
+      expect(await operationEnded(broker.platform, gone)).toBe('succeeded');
+      expect(await latestOf(made.instance)).toEqual({ state: 'succeeded', claims: 2 });
+      expect(await latestOf(gone.instance)).toEqual({ state: 'succeeded', claims: 2 });
+      expect(eventsOf(broker, 'operation-succeeded')).toHaveLength(2);
+      expect(broker.log()).toContainEqual(
+        expect.objectContaining({ msg: 'operations without a runner woken' }),
+      );
+      // The step before was done and stored, so it was not run again.
+      expect(provisioning.requests(/kube-system$/)).toHaveLength(1);
+      expect([401, 403]).toContain(await eyes.statusWith(token));
+      await stopAll([provisioning, deprovisioning]);
+    },
+    PATIENT_TEST_MS,
+  );
 
   async function latestOf(instance: string) {
     const [row] = await ledger.sql<{ state: string; claims: number }>(

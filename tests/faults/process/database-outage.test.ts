@@ -8,7 +8,7 @@ import { describeWith } from '../../support/needs.ts';
 import { OWN_CLUSTER_PLAN_ID, SERVICE_ID } from '../../support/platform.ts';
 import type { Postgres } from '../../support/real-parts/postgres.ts';
 import { until } from '../../support/until.ts';
-import { operationEnded } from '../../integration/instances/waits.ts';
+import { operationEnded, PATIENT_TEST_MS } from '../../integration/instances/waits.ts';
 import { type OpenedBroker, openBrokerProcess } from './opened-broker.ts';
 
 const INSTANCE = '/service_instances/i';
@@ -105,27 +105,31 @@ describeWith({ ownPostgres: true, cluster: true }, 'a broker whose PostgreSQL', 
     expect((await platform.unbind(ids)).status).toBe(200);
   });
 
-  it('goes away in the middle of an operation goes on with it, without a restart', async () => {
-    const { platform } = broker;
-    const ids = { instance: 'during' };
-    const held = proxy.misbehave({ on: /selfsubjectaccessreviews$/, act: { kind: 'hold' } });
-    await platform.provision(ids, proxy.adminKubeconfig);
-    await until({ what: 'a step is held', limitMs: 20_000, isSo: () => held.seen() > 0 });
+  it(
+    'goes away in the middle of an operation goes on with it, without a restart',
+    async () => {
+      const { platform } = broker;
+      const ids = { instance: 'during' };
+      const held = proxy.misbehave({ on: /selfsubjectaccessreviews$/, act: { kind: 'hold' } });
+      await platform.provision(ids, proxy.adminKubeconfig);
+      await until({ what: 'a step is held', limitMs: 20_000, isSo: () => held.seen() > 0 });
 
-    await postgres.kill();
-    held.end();
-    await until({
-      what: 'the runner has found the database gone',
-      limitMs: 20_000,
-      isSo: () => broker.log().some(({ msg }) => msg === 'a step is not stored yet'),
-    });
-    await postgres.restart();
-    expect(await operationEnded(platform, ids)).toBe('succeeded');
-    expect(proxy.requests(/^POST .*namespaces$/).length).toBeLessThanOrEqual(1);
+      await postgres.kill();
+      held.end();
+      await until({
+        what: 'the runner has found the database gone',
+        limitMs: 20_000,
+        isSo: () => broker.log().some(({ msg }) => msg === 'a step is not stored yet'),
+      });
+      await postgres.restart();
+      expect(await operationEnded(platform, ids)).toBe('succeeded');
+      expect(proxy.requests(/^POST .*namespaces$/).length).toBeLessThanOrEqual(1);
 
-    await platform.deprovision(ids);
-    expect(await operationEnded(platform, ids)).toBe('succeeded');
-  });
+      await platform.deprovision(ids);
+      expect(await operationEnded(platform, ids)).toBe('succeeded');
+    },
+    PATIENT_TEST_MS,
+  );
 
   it('has gone for good ends in order on SIGTERM all the same', async () => {
     await postgres.kill();

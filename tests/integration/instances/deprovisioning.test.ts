@@ -8,7 +8,7 @@ import { describeWith } from '../../support/needs.ts';
 import type { Ids } from '../../support/platform.ts';
 import { until } from '../../support/until.ts';
 import { newId, openScene, type Scene } from '../bindings/scene.ts';
-import { operationEnded } from './waits.ts';
+import { operationEnded, PATIENT_TEST_MS } from './waits.ts';
 
 interface GrantRow {
   readonly binding_id: string;
@@ -124,114 +124,6 @@ describeWith({ postgres: true, cluster: true }, 'deleting an instance', () => {
     expect(await rowsOf(ids)).toEqual([{ deleted: true, has_access: false }]);
   });
 
-  it('needs no access that nothing of it is made with', async () => {
-    const { platform, ledger } = scene;
-    const instance = await scene.attach();
-    await ledger.sql('update instances set sealed_access = $1 where id = $2', ['lost', instance]);
-    await platform.deprovision({ instance });
-    expect(await operationEnded(platform, { instance })).toBe('succeeded');
-  });
-});
-
-describeWith({ postgres: true, cluster: true }, 'deleting an instance of a silent cluster', () => {
-  let scene: Scene;
-  let proxy: ClusterProxy;
-
-  beforeAll(async () => {
-    scene = await openScene();
-    proxy = await openClusterProxy(scene.cluster);
-  });
-
-  afterAll(async () => {
-    await scene.close();
-    await proxy.stop();
-  });
-
-  it('succeeds after two minutes; what is not revoked stays in the ledger, out of the way of the id', async () => {
-    const { platform, ledger, eyes, broker } = scene;
-    const instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
-    const ids = { instance, binding: newId('stuck') };
-    const { token } = (await platform.bind(ids)).body.credentials;
-    const silence = proxy.misbehave({ on: /./, act: { kind: 'hold' } });
-    await platform.deprovision(ids);
-    await until({
-      what: 'the first try has failed',
-      limitMs: 25_000,
-      isSo: async () =>
-        /not revoked yet/.test(String((await platform.lastOperation(ids)).body['description'])),
-    });
-    expect(silence.seen()).toBeGreaterThan(0);
-    expect((await platform.lastOperation(ids)).body['state']).toBe('in progress');
-
-    await scene.passTime(121);
-    await wakeOperations(broker.composition.broker);
-    expect(await operationEnded(platform, ids)).toBe('succeeded');
-
-    expect((await platform.getInstance(ids)).status).toBe(404);
-    expect((await platform.unbind(ids)).status).toBe(410);
-    const stuck = `select g.ended_at, g.last_error, g.next_try_at is not null as is_tried_again,
-                          i.sealed_access is not null as has_access
-                     from grants g join instances i on i.key = g.instance_key where i.id = $1`;
-    expect(await ledger.sql(stuck, [instance])).toEqual([
-      {
-        ended_at: null,
-        last_error: expect.stringMatching(/^cluster: (timed-out|cancelled): /) as string,
-        is_tried_again: true,
-        has_access: true,
-      },
-    ]);
-    // Never reported as done: the token still opens the cluster, and operators find it in the log.
-    expect(await eyes.statusWith(token)).toBe(200);
-    expect(broker.log()).toContainEqual(
-      expect.objectContaining({ level: 'error', instanceId: instance, grants: 1 }),
-    );
-
-    proxy.behave();
-    await scene.attach({ instance, kubeconfig: proxy.adminKubeconfig });
-    expect((await platform.bind(ids)).status).toBe(201);
-    expect((await platform.deprovision(ids)).status).toBe(202);
-    expect(await operationEnded(platform, ids)).toBe('succeeded');
-  });
-});
-
-describeWith({ postgres: true, cluster: true }, 'an instance that was deleted', () => {
-  let scene: Scene;
-
-  beforeAll(async () => {
-    scene = await openScene();
-  });
-
-  afterAll(() => scene.close());
-
-  it('is told as such for a day, and is gone after it', async () => {
-    const { platform } = scene;
-    const instance = await scene.attach();
-    const { body } = await platform.deprovision({ instance });
-    const operation = String(body['operation']);
-    expect(await operationEnded(platform, { instance })).toBe('succeeded');
-
-    await scene.passTime(24 * 60 * 60 - 60);
-    for (const named of [undefined, operation, 'provision']) {
-      expect(await platform.lastOperation({ instance }, named)).toMatchObject({
-        status: 200,
-        body: { state: 'succeeded', description: 'The instance is deleted.' },
-      });
-    }
-
-    await scene.passTime(120);
-    for (const named of [undefined, operation, 'provision']) {
-      expect(await platform.lastOperation({ instance }, named)).toMatchObject({
-        status: 410,
-        body: {},
-      });
-    }
-    expect((await platform.deprovision({ instance })).status).toBe(410);
-    expect((await platform.getInstance({ instance })).status).toBe(404);
-
-    await scene.attach({ instance });
-    expect((await platform.lastOperation({ instance })).body['state']).toBe('succeeded');
-  });
-
   it('gives its id back each time', async () => {
     const { platform } = scene;
     const instance = newId('again');
@@ -242,4 +134,107 @@ describeWith({ postgres: true, cluster: true }, 'an instance that was deleted', 
       expect(await operationEnded(platform, { instance })).toBe('succeeded');
     }
   });
+
+  it('needs no access that nothing of it is made with', async () => {
+    const { platform, ledger } = scene;
+    const instance = await scene.attach();
+    await ledger.sql('update instances set sealed_access = $1 where id = $2', ['lost', instance]);
+    await platform.deprovision({ instance });
+    expect(await operationEnded(platform, { instance })).toBe('succeeded');
+  });
+});
+
+// Beside each other, since both wait; each with a clock of its own.
+describeWith({ postgres: true, cluster: true }, 'an instance', () => {
+  it.concurrent(
+    'of a silent cluster is deleted after two minutes; what is not revoked stays in the ledger, out of the way of the id',
+    async ({ onTestFinished }) => {
+      const scene = await openScene();
+      onTestFinished(() => scene.close());
+      const proxy = await openClusterProxy(scene.cluster);
+      onTestFinished(() => proxy.stop());
+      const { platform, ledger, eyes, broker } = scene;
+      const instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
+      const ids = { instance, binding: newId('stuck') };
+      const { token } = (await platform.bind(ids)).body.credentials;
+      // Refused at first, since that is known at once, and silent from then on.
+      await proxy.takeDown();
+      await platform.deprovision(ids);
+      await until({
+        what: 'the first try has failed',
+        limitMs: 25_000,
+        isSo: async () =>
+          /not revoked yet/.test(String((await platform.lastOperation(ids)).body['description'])),
+      });
+      expect((await platform.lastOperation(ids)).body['state']).toBe('in progress');
+      const silence = proxy.misbehave({ on: /./, act: { kind: 'hold' } });
+      await proxy.bringUp();
+
+      await scene.passTime(121);
+      await wakeOperations(broker.composition.broker);
+      expect(await operationEnded(platform, ids)).toBe('succeeded');
+      expect(silence.seen()).toBeGreaterThan(0);
+
+      expect((await platform.getInstance(ids)).status).toBe(404);
+      expect((await platform.unbind(ids)).status).toBe(410);
+      const stuck = `select g.ended_at, g.last_error, g.next_try_at is not null as is_tried_again,
+                          i.sealed_access is not null as has_access
+                     from grants g join instances i on i.key = g.instance_key where i.id = $1`;
+      expect(await ledger.sql(stuck, [instance])).toEqual([
+        {
+          ended_at: null,
+          last_error: expect.stringMatching(/^cluster: (timed-out|cancelled): /) as string,
+          is_tried_again: true,
+          has_access: true,
+        },
+      ]);
+      // Never reported as done: the token still opens the cluster, and operators find it in the log.
+      expect(await eyes.statusWith(token)).toBe(200);
+      expect(broker.log()).toContainEqual(
+        expect.objectContaining({ level: 'error', instanceId: instance, grants: 1 }),
+      );
+
+      proxy.behave();
+      await scene.attach({ instance, kubeconfig: proxy.adminKubeconfig });
+      expect((await platform.bind(ids)).status).toBe(201);
+      expect((await platform.deprovision(ids)).status).toBe(202);
+      expect(await operationEnded(platform, ids)).toBe('succeeded');
+    },
+    PATIENT_TEST_MS,
+  );
+
+  it.concurrent(
+    'that was deleted is told as such for a day, and is gone after it',
+    async ({ onTestFinished }) => {
+      const scene = await openScene();
+      onTestFinished(() => scene.close());
+      const { platform } = scene;
+      const instance = await scene.attach();
+      const { body } = await platform.deprovision({ instance });
+      const operation = String(body['operation']);
+      expect(await operationEnded(platform, { instance })).toBe('succeeded');
+
+      await scene.passTime(24 * 60 * 60 - 60);
+      for (const named of [undefined, operation, 'provision']) {
+        expect(await platform.lastOperation({ instance }, named)).toMatchObject({
+          status: 200,
+          body: { state: 'succeeded', description: 'The instance is deleted.' },
+        });
+      }
+
+      await scene.passTime(120);
+      for (const named of [undefined, operation, 'provision']) {
+        expect(await platform.lastOperation({ instance }, named)).toMatchObject({
+          status: 410,
+          body: {},
+        });
+      }
+      expect((await platform.deprovision({ instance })).status).toBe(410);
+      expect((await platform.getInstance({ instance })).status).toBe(404);
+
+      await scene.attach({ instance });
+      expect((await platform.lastOperation({ instance })).body['state']).toBe('succeeded');
+    },
+    PATIENT_TEST_MS,
+  );
 });

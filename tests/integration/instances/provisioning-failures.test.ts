@@ -7,12 +7,13 @@ import { type ClusterProxy, type FaultAct, openClusterProxy } from '../../suppor
 import { type Answer, json, startHttpsServer } from '../../support/https-server.ts';
 import { kubectl } from '../../support/kubectl.ts';
 import { describeWith } from '../../support/needs.ts';
+import type { Ids } from '../../support/platform.ts';
 import { createAuthority } from '../../support/real-parts/certificates.ts';
 import { until } from '../../support/until.ts';
 import { openScene, type Scene } from '../bindings/scene.ts';
 import { changedKubeconfig, drawToken, withToken } from './attached-cluster.ts';
 import { bringInto } from './instance-states.ts';
-import { type EndOfOperation, endOfOperation, operationEnded } from './waits.ts';
+import { type EndOfOperation, endOfOperation, operationEnded, PATIENT_TEST_MS } from './waits.ts';
 
 /** No address, no path, no word of the other side. */
 const A_SENTENCE = /^[A-Z][^/:]*(: [a-z /,-]+)?\.?$/;
@@ -235,84 +236,86 @@ describeWith({ postgres: true, cluster: true }, 'attaching a cluster', () => {
   });
 });
 
-describeWith({ postgres: true, cluster: true }, 'a cluster that never answers', () => {
-  let scene: Scene;
-  let silent: ClusterProxy;
-  let refusing: ClusterProxy;
+// Beside each other, since the first waits most of the time; each with a clock of its own.
+describeWith({ postgres: true, cluster: true, kubectl: true }, 'own_cluster', () => {
+  it.concurrent(
+    'asks a cluster that never answers, or refuses connections, until the deadline, which ends the operation as failed',
+    async ({ onTestFinished }) => {
+      const scene = await openScene();
+      const [silent, refusing] = await Promise.all([
+        openClusterProxy(scene.cluster),
+        openClusterProxy(scene.cluster),
+      ]);
+      onTestFinished(() => closeAll([scene, silent, refusing]));
+      silent.misbehave({ on: /./, act: { kind: 'hold' } });
+      await refusing.takeDown();
+      const { platform } = scene;
+      const description = async (ids: Ids) =>
+        (await platform.lastOperation(ids)).body['description'];
 
-  beforeAll(async () => {
-    scene = await openScene();
-    silent = await openClusterProxy(scene.cluster);
-    silent.misbehave({ on: /./, act: { kind: 'hold' } });
-    refusing = await openClusterProxy(scene.cluster);
-    await refusing.takeDown();
-  });
+      const hanging = { instance: 'silent' };
+      const refused = { instance: 'refusing' };
+      await platform.provision(hanging, silent.adminKubeconfig);
+      await platform.provision(refused, refusing.adminKubeconfig);
+      await until({
+        what: 'both have been tried, and the user can read why it takes so long',
+        limitMs: 25_000,
+        isSo: async () =>
+          (await description(hanging)) === 'The cluster does not answer in time.' &&
+          (await description(refused)) === 'The cluster cannot be reached.',
+      });
+      expect((await platform.lastOperation(hanging)).body['state']).toBe('in progress');
 
-  afterAll(async () => {
-    await scene.close();
-    await Promise.all([silent.stop(), refusing.stop()]);
-  });
+      const [last] = await scene.ledger.sql<{ deadline: Date }>(
+        'select max(deadline) as deadline from operations',
+      );
+      const leftMs = Number(last?.deadline) - scene.now().getTime();
+      await scene.passTime(leftMs / 1000 + 1);
+      await wakeOperations(scene.broker.composition.broker);
 
-  it('or refuses connections is asked again until the deadline, which ends the operation as failed', async () => {
-    const { platform } = scene;
-    const hanging = { instance: 'silent' };
-    const refused = { instance: 'refusing' };
-    await platform.provision(hanging, silent.adminKubeconfig);
-    await platform.provision(refused, refusing.adminKubeconfig);
-    await until({
-      what: 'both have been tried, and the user can read why it takes so long',
-      limitMs: 25_000,
-      isSo: async () =>
-        (await description(hanging)) === 'The cluster does not answer in time.' &&
-        (await description(refused)) === 'The cluster cannot be reached.',
-    });
-    expect((await platform.lastOperation(hanging)).body['state']).toBe('in progress');
+      for (const ids of [hanging, refused]) {
+        const end = await endOfOperation(platform, ids);
+        expect(end.state).toBe('failed');
+        expect(end.description).toMatch(/^Given up at the deadline\. The cluster /);
+        expect(end.description).toMatch(A_SENTENCE);
+        expect((await platform.getInstance(ids)).status).toBe(404);
+      }
+    },
+    PATIENT_TEST_MS,
+  );
 
-    await scene.passTime(61);
-    await wakeOperations(scene.broker.composition.broker);
-
-    for (const ids of [hanging, refused]) {
-      const end = await endOfOperation(platform, ids);
-      expect(end.state).toBe('failed');
-      expect(end.description).toMatch(/^Given up at the deadline\. The cluster /);
-      expect(end.description).toMatch(A_SENTENCE);
-      expect((await platform.getInstance(ids)).status).toBe(404);
-    }
-  });
-
-  async function description(ids: { readonly instance: string }): Promise<unknown> {
-    return (await scene.platform.lastOperation(ids)).body['description'];
-  }
-});
-
-describeWith({ postgres: true, cluster: true, kubectl: true }, 'the namespace of grants', () => {
-  it('is made where it is missing, used, left at deprovisioning, and found there again', async () => {
+  it.concurrent('makes the namespace of grants where it is missing, leaves it, and finds it there again', async ({
+    onTestFinished,
+  }) => {
     const namespace = `grants-${randomUUID()}`;
     const scene = await openScene({
       configFile: `plans: {own_cluster: {namespace: ${namespace}}}`,
     });
-    try {
-      const { platform, cluster } = scene;
-      const found = () =>
-        kubectl(cluster.adminKubeconfig, ['get', 'namespace', namespace, '--output=name']);
-      expect((await found()).status).not.toBe(0);
+    onTestFinished(() => scene.close());
+    const { platform, cluster } = scene;
+    const found = () =>
+      kubectl(cluster.adminKubeconfig, ['get', 'namespace', namespace, '--output=name']);
+    expect((await found()).status).not.toBe(0);
 
-      for (const round of ['made', 'found']) {
-        const ids = { instance: `${round}-${namespace}`, binding: 'b' };
-        await scene.attach(ids);
-        expect((await platform.bind(ids)).status).toBe(201);
-        const [account] = await scene.objects();
-        expect(account?.metadata.namespace).toBe(namespace);
-        await platform.deprovision(ids);
-        expect(await operationEnded(platform, ids)).toBe('succeeded');
-        expect((await found()).stdout).toBe(`namespace/${namespace}\n`);
-        expect(await scene.objects()).toEqual([]);
-      }
-    } finally {
-      await scene.close();
+    for (const round of ['made', 'found']) {
+      const ids = { instance: `${round}-${namespace}`, binding: 'b' };
+      await scene.attach(ids);
+      expect((await platform.bind(ids)).status).toBe(201);
+      const [account] = await scene.objects();
+      expect(account?.metadata.namespace).toBe(namespace);
+      await platform.deprovision(ids);
+      expect(await operationEnded(platform, ids)).toBe('succeeded');
+      expect((await found()).stdout).toBe(`namespace/${namespace}\n`);
+      expect(await scene.objects()).toEqual([]);
     }
   });
 });
+
+/** The broker first: it is to find the clusters that it talks to. */
+async function closeAll([scene, ...proxies]: readonly [Scene, ...ClusterProxy[]]): Promise<void> {
+  await scene.close();
+  await Promise.all(proxies.map((proxy) => proxy.stop()));
+}
 
 const RBAC = 'rbac.authorization.k8s.io';
 
