@@ -14,6 +14,9 @@ import { describeOnClusters } from '../support/clusters-under-test.ts';
 import { GRANTS_NAMESPACE, grantsOn } from '../support/grants.ts';
 import { kubectl } from '../support/kubectl.ts';
 
+/** Rights that were just given are known a moment later; on a busy machine to ask for all of them takes a second. */
+const PATIENCE = { timeout: 10_000 };
+
 describeOnClusters('attaching a cluster', (open) => {
   let client: ClusterClient;
 
@@ -131,7 +134,7 @@ describeOnClusters('attaching a cluster', (open) => {
 
   it('needs no more rights than it asks for, to issue a grant and to revoke it', async () => {
     const kubeconfig = await withRights(ENOUGH);
-    await expect.poll(() => missingFor(kubeconfig)).toEqual([]);
+    await expect.poll(() => missingFor(kubeconfig), PATIENCE).toEqual([]);
     const grants = grantsOn(kubeconfig);
     onTestFinished(() => grants.close());
     await ensureNamespace(grants.client, GRANTS_NAMESPACE);
@@ -153,7 +156,7 @@ describeOnClusters('attaching a cluster', (open) => {
       verbs: rule.verbs.filter((verb) => verb !== 'escalate'),
     }));
     const kubeconfig = await withRights(rules);
-    await expect.poll(() => missingFor(kubeconfig)).toEqual(['escalate clusterroles']);
+    await expect.poll(() => missingFor(kubeconfig), PATIENCE).toEqual(['escalate clusterroles']);
   });
 
   it('needs to create namespaces only as long as the one of the grants is missing', async () => {
@@ -163,7 +166,7 @@ describeOnClusters('attaching a cluster', (open) => {
       ),
     );
     const name = `prepared-${randomUUID()}`;
-    await expect.poll(() => missingFor(kubeconfig, name)).toEqual(['create namespaces']);
+    await expect.poll(() => missingFor(kubeconfig, name), PATIENCE).toEqual(['create namespaces']);
     await ensureNamespace(client, name);
     expect(await missingFor(kubeconfig, name)).toEqual([]);
   });
