@@ -10,7 +10,13 @@ import {
   type IssuedGrant,
   issueGrant,
 } from '../kubernetes/token-request-issuer.ts';
-import { bindingIssued, bindingIssueFailed, lateWriterFenced } from '../observability/events.ts';
+import {
+  bindingIssued,
+  bindingIssueFailed,
+  bindingLifetimeShortened,
+  type GrantFacts,
+  lateWriterFenced,
+} from '../observability/events.ts';
 import { recordOutcome, tokenPlace } from '../storage/grants.ts';
 import { abandonIssue } from './abandon-issue.ts';
 import type { Broker } from './broker.ts';
@@ -55,6 +61,7 @@ export async function issueBinding(broker: Broker, order: IssueOrder): Promise<H
     tokenId: issued.tokenId,
     durationMs: broker.clock().getTime() - grant.intendedAt.getTime(),
   });
+  tellShortening(broker, facts, { askedSeconds: grant.expirationSeconds, issued });
   return handOut({
     instance,
     binding: { id: request.bindingId, expirationSeconds: request.expirationSeconds },
@@ -62,6 +69,18 @@ export async function issueBinding(broker: Broker, order: IssueOrder): Promise<H
     expiresAt: issued.expiresAt,
     token: issued.token,
   });
+}
+
+/** The caller reads it from `expires_at`; operators would else not know why credentials end early. */
+function tellShortening(
+  broker: Broker,
+  facts: GrantFacts,
+  { askedSeconds, issued }: { readonly askedSeconds: number; readonly issued: IssuedGrant },
+): void {
+  const grantedSeconds = (issued.expiresAt.getTime() - issued.issuedAt.getTime()) / 1000;
+  if (grantedSeconds < askedSeconds) {
+    bindingLifetimeShortened(broker.log, { ...facts, askedSeconds, grantedSeconds });
+  }
 }
 
 interface Made {

@@ -10,12 +10,6 @@ export interface KubernetesObject {
   readonly kind?: string;
 }
 
-export interface ClusterAnswer<T> {
-  readonly object: T;
-  /** Texts of the answer's Warning headers. */
-  readonly warnings: readonly string[];
-}
-
 interface ExpectingCall {
   readonly action: string;
   readonly expect: readonly string[];
@@ -25,7 +19,7 @@ interface ExpectingCall {
 export async function readAnswer<T extends KubernetesObject>(
   call: ExpectingCall,
   answer: Dispatcher.ResponseData,
-): Promise<ClusterAnswer<T>> {
+): Promise<T> {
   const { statusCode: status, headers, body } = answer;
   const contentType = first(headers['content-type']) ?? '';
   const isJson = /^application\/json\s*(;|$)/i.test(contentType);
@@ -42,7 +36,7 @@ export async function readAnswer<T extends KubernetesObject>(
   if (typeof text !== 'string') {
     throw malformedAnswer(call.action, `${status} with content type "${contentType}"`);
   }
-  return { object: parseObject(call, text) as T, warnings: warningsOf(headers['warning']) };
+  return parseObject(call, text) as T;
 }
 
 function parseObject(call: ExpectingCall, text: string): KubernetesObject {
@@ -65,12 +59,4 @@ function parseObject(call: ExpectingCall, text: string): KubernetesObject {
 
 function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
-}
-
-/** `299 - "text"` (RFC 7234, 5.5); the API server sends one header a warning. */
-function warningsOf(header: string | string[] | undefined): readonly string[] {
-  const values = header === undefined ? [] : [header].flat();
-  return values.map(
-    (value) => /^\d{3} \S+ "(.*)"$/s.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? value,
-  );
 }

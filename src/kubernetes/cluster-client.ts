@@ -7,7 +7,7 @@ import { Client, type Dispatcher, Pool } from 'undici';
 import type { Secret } from '../domain/secret.ts';
 import { CallLimit } from './call-limit.ts';
 import type { ClusterAccess } from './cluster-access.ts';
-import { type ClusterAnswer, type KubernetesObject, readAnswer } from './cluster-answer.ts';
+import { type KubernetesObject, readAnswer } from './cluster-answer.ts';
 import { failureOfThrown, isStaleConnection } from './failures.ts';
 
 export interface ClusterLimits {
@@ -97,7 +97,7 @@ export class ClusterClient {
    * Sends the call and reads the object that answers it. A GET, PATCH or DELETE is sent a second time where it met a
    * connection that the server had closed meanwhile; a POST never is.
    */
-  async request<T extends KubernetesObject>(call: ClusterCall): Promise<ClusterAnswer<T>> {
+  async request<T extends KubernetesObject>(call: ClusterCall): Promise<T> {
     return this.#limited(call, async (signal) => {
       const answer = await this.#send(this.#pool, call, { headers: this.#headers, signal });
       return readAnswer<T>(call, answer);
@@ -105,9 +105,7 @@ export class ClusterClient {
   }
 
   /** As request(), over a connection that no other one was opened after: the last one, or one of its own. */
-  async requestOverNewest<T extends KubernetesObject>(
-    call: ClusterCall,
-  ): Promise<ClusterAnswer<T>> {
+  async requestOverNewest<T extends KubernetesObject>(call: ClusterCall): Promise<T> {
     return this.#limited(call, async (signal) => {
       const { dispatcher, release } = this.#takeNewest();
       try {

@@ -12,7 +12,7 @@ const ACTION = 'get namespaces';
 
 /** Of the cluster that the client's newest connection leads to. */
 export async function readClusterUid(client: ClusterClient, signal?: AbortSignal): Promise<string> {
-  const { object } = await client.requestOverNewest<Namespace>({
+  const object = await client.requestOverNewest<Namespace>({
     method: 'GET',
     path: namespacePath('kube-system'),
     action: ACTION,

@@ -85,7 +85,7 @@ async function isAllowed(
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes: { ...right } },
   };
-  const { object } = await client.request<SelfSubjectAccessReview>({
+  const object = await client.request<SelfSubjectAccessReview>({
     method: 'POST',
     path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     body,

@@ -52,7 +52,7 @@ async function readNamespace(
   signal: AbortSignal | undefined,
 ): Promise<Namespace | undefined> {
   try {
-    const { object } = await client.request<Namespace>({
+    const object = await client.request<Namespace>({
       method: 'GET',
       path: namespacePath(name),
       action: 'get namespaces',

@@ -76,7 +76,7 @@ describe('the open clusters', () => {
     const clusters = open();
     const client = clusters.clientFor('a', access);
     clusters.drop('a');
-    expect((await client.request(get)).object).toEqual({ kind: 'Namespace' });
+    expect(await client.request(get)).toEqual({ kind: 'Namespace' });
     await clusters.close();
     await closed(client);
   });

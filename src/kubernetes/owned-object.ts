@@ -57,7 +57,7 @@ export async function readObject(
   place: GrantObjectPlace,
 ): Promise<SeenObject | undefined> {
   try {
-    const { object } = await reach.client.request<SeenObject>({
+    const object = await reach.client.request<SeenObject>({
       method: 'GET',
       path: place.path,
       action: `get ${place.resource}`,
@@ -103,7 +103,7 @@ export function clearObject(reach: Reach, owned: OwnedObject): Promise<Sight> {
 /** Deletes the object; where finalizers keep it, they are taken away. `there` is to be read back. */
 export function removeObject(reach: Reach, owned: OwnedObject): Promise<Sight> {
   return asOwned(reach, owned, async () => {
-    const { object } = await reach.client.request<SeenObject>({
+    const object = await reach.client.request<SeenObject>({
       method: 'DELETE',
       path: owned.path,
       body: {

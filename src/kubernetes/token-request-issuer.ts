@@ -36,8 +36,6 @@ export interface IssuedGrant {
   readonly uids: GrantUids;
   /** The token's id, where the cluster gives one (Kubernetes 1.32 and later); no secret. */
   readonly tokenId?: string;
-  /** What the cluster warned of, for example a shortened lifetime. */
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -66,8 +64,7 @@ export async function issueGrant(client: ClusterClient, order: GrantOrder): Prom
   ]);
   return {
     ...account.granted,
-    uids: { account: account.uid, role: role.uid, roleBinding: roleBinding.uid },
-    warnings: [...account.warnings, ...role.warnings, ...roleBinding.warnings],
+    uids: { account: account.uid, role, roleBinding },
   };
 }
 
@@ -75,16 +72,16 @@ async function createAccountAndToken(
   client: ClusterClient,
   order: GrantOrder,
   flight: Flight,
-): Promise<{ uid: string; granted: GrantedToken; warnings: readonly string[] }> {
-  const account = await createAccount(client, order, flight.signal);
+): Promise<{ uid: string; granted: GrantedToken }> {
+  const accountUid = await createAccount(client, order, flight.signal);
   if (flight.hasFailed()) throw new Error('another call of this issue has failed');
   const request: TokenRequest = {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
-    metadata: { name: order.name, namespace: order.namespace, uid: account.uid },
+    metadata: { name: order.name, namespace: order.namespace, uid: accountUid },
     spec: { audiences: [], expirationSeconds: order.expirationSeconds },
   };
-  const { object, warnings } = await client.request<TokenRequest>({
+  const answer = await client.request<TokenRequest>({
     method: 'POST',
     path: `${objectPath(serviceAccountsPath(order.namespace), order.name)}/token`,
     body: request,
@@ -92,15 +89,14 @@ async function createAccountAndToken(
     expect: ['TokenRequest'],
     signal: flight.signal,
   });
-  const granted = readGrantedToken(object, { ...order, accountUid: account.uid });
-  return { uid: account.uid, granted, warnings: [...account.warnings, ...warnings] };
+  return { uid: accountUid, granted: readGrantedToken(answer, { ...order, accountUid }) };
 }
 
 async function createAccount(
   client: ClusterClient,
   order: GrantOrder,
   signal: AbortSignal,
-): Promise<Created> {
+): Promise<string> {
   const action = 'create serviceaccounts';
   const path = serviceAccountsPath(order.namespace);
   try {
@@ -114,20 +110,16 @@ async function createAccount(
 
 type GrantObject = ServiceAccount | ClusterRole | ClusterRoleBinding;
 
-interface Created {
-  readonly uid: string;
-  readonly warnings: readonly string[];
-}
-
+/** @returns the uid of what was made */
 async function create(
   client: ClusterClient,
   call: { path: string; body: GrantObject; action: string; signal: AbortSignal },
-): Promise<Created> {
+): Promise<string> {
   const expect = [String(call.body.kind)];
-  const { object, warnings } = await client.request<GrantObject>({
+  const object = await client.request<GrantObject>({
     method: 'POST',
     ...call,
     expect,
   });
-  return { uid: requiredUid(object, call.action), warnings };
+  return requiredUid(object, call.action);
 }

@@ -78,6 +78,14 @@ export function bindingIssued(
   log.info({ event: 'binding-issued', ...facts }, 'binding issued');
 }
 
+/** The cluster granted less than was asked: its API server has a longest lifetime of its own. */
+export function bindingLifetimeShortened(
+  log: Logger,
+  facts: GrantFacts & { readonly askedSeconds: number; readonly grantedSeconds: number },
+): void {
+  log.warn({ event: 'binding-lifetime-shortened', ...facts }, 'binding lifetime shortened');
+}
+
 /** A repeat or a fetch got what there was. */
 export function bindingHandedOutAgain(log: Logger, facts: GrantFacts): void {
   log.info({ event: 'binding-handed-out-again', ...facts }, 'binding handed out again');

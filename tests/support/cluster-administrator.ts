@@ -44,7 +44,7 @@ export async function administratorToken(cluster: SharedCluster): Promise<string
       },
       expect: ['ClusterRoleBinding'],
     });
-    const { object } = await client.request<TokenAnswer>({
+    const object = await client.request<TokenAnswer>({
       ...post,
       path: `${accounts}/${name}/token`,
       body: {
@@ -99,7 +99,7 @@ export function openClusterEyes(adminKubeconfig: string): ClusterEyes {
     async objectsOf(installation) {
       const labels = `app.kubernetes.io/managed-by=runtime-broker,runtime-broker/installation=${installation}`;
       const lists = Object.entries(COLLECTIONS).map(async ([kind, path]) => {
-        const { object } = await client.request<{
+        const object = await client.request<{
           kind: string;
           items: Omit<SeenObject, 'kind'>[];
         }>({
@@ -115,7 +115,7 @@ export function openClusterEyes(adminKubeconfig: string): ClusterEyes {
     statusWith: (token, path = '/api/v1/namespaces/kube-system/secrets?limit=1') =>
       client.statusWith(new Secret(token), { path, action: 'use a token' }),
     async call(method, path, body) {
-      const { object } = await client.request({
+      const object = await client.request({
         method,
         path,
         action: `${method} ${path}`,
