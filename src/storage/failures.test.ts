@@ -28,6 +28,8 @@ const NAMED: readonly (readonly [string, Error, UpstreamReason])[] = [
   ['the time limit of a lock', withCode('55P03'), 'timed-out'],
   ['a wrong password', withCode('28P01'), 'unauthorized'],
   ['a database that is not there', withCode('3D000'), 'not-found'],
+  ['a table that is not there', withCode('42P01'), 'not-found'],
+  ['a schema that is not there', withCode('3F000'), 'not-found'],
   ['a certificate that does not convince', withCode('SELF_SIGNED_CERT_IN_CHAIN'), 'tls'],
   ['a server without TLS', new Error('The server does not support SSL connections'), 'tls'],
   ['a pool in full use', new Error('timeout exceeded when trying to connect'), 'timed-out'],
@@ -53,7 +55,6 @@ describe('a failure of the database', () => {
   it.each([
     ['a unique violation', withCode('23505')],
     ['a check violation', withCode('23514')],
-    ['a missing table', withCode('42P01')],
     ['a syntax error', withCode('42601')],
     ['a fault of our own', new TypeError('undefined is not a function')],
   ])('is not: %s', (_, error) => {

@@ -1,6 +1,6 @@
 // What went wrong with the database: a system that is away, slow or stopping becomes an UpstreamError; a violated
-// constraint, a statement that is wrong, a table that is missing stay what they are, since they are bugs or are
-// expected by the function that ran the statement.
+// constraint and a statement that is wrong stay what they are, since they are bugs or are expected by the function that
+// ran the statement.
 import { UpstreamError, type UpstreamReason } from '../domain/errors.ts';
 
 export type DatabaseAction =
@@ -25,6 +25,9 @@ const REASON_BY_SQLSTATE: Readonly<Record<string, UpstreamReason>> = {
   '53300': 'too-many-requests',
   '28': 'unauthorized',
   '3D000': 'not-found',
+  // A table or its schema: not migrated, or restored without it.
+  '3F000': 'not-found',
+  '42P01': 'not-found',
   // Idle in transaction for too long.
   '25P03': 'cut',
   [READ_ONLY]: 'server-error',

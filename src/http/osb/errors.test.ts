@@ -49,13 +49,18 @@ describe('a failure', () => {
     expect(answer.headers).toEqual({ 'Retry-After': '42' });
   });
 
-  it('of the database that passes is 503; its words stay inside', () => {
+  it.each([
+    ['that passes', 'unreachable'],
+    ['that an operator must see to', 'unauthorized'],
+    ['whose schema is not migrated', 'not-found'],
+    ['whose certificate does not convince', 'tls'],
+  ] as const)('of a database %s is 503; its words stay inside', (_, reason) => {
     const detail = 'connect ECONNREFUSED 10.0.0.7:5432';
     const answer = answerToFailure(
       new UpstreamError({
         system: 'database',
         action: 'read grants',
-        reason: 'unreachable',
+        reason,
         detail,
       }),
     );
@@ -69,13 +74,8 @@ describe('a failure', () => {
 
   it.each([
     [
-      'of the database that stays',
-      new UpstreamError({
-        system: 'database',
-        action: 'read grants',
-        reason: 'malformed-answer',
-        detail: 'column "hunter2" does not exist',
-      }),
+      'of a statement',
+      Object.assign(new Error('column "hunter2" does not exist'), { code: '42703' }),
     ],
     [
       'of a cluster that no verb has put into words',

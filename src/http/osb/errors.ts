@@ -50,7 +50,8 @@ export function answerToFailure(error: unknown): HttpRefusal {
   if (error instanceof BrokerError) {
     return answerToBrokerError(error);
   }
-  if (error instanceof UpstreamError && error.system === 'database' && error.retryable) {
+  // Whatever keeps it from us: who repeats finds it back once an operator has seen to it (contract 1).
+  if (error instanceof UpstreamError && error.system === 'database') {
     return {
       status: 503,
       description: 'The broker cannot reach its database. Try again later.',
