@@ -1,7 +1,7 @@
 // `X-Broker-API-Originating-Identity`: whom a platform says it acts for, `<platform> <base64 of a JSON object>` (OSB
 // 2.17, Originating Identity). A claim that nobody has proven: worth recording, never worth a refusal.
 import type { OriginatingIdentity } from '../../domain/caller.ts';
-import { isJsonObject } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { isTooLongToStore } from '../../domain/stored-text.ts';
 
 /** Printable, so that it can be kept and shown. */
@@ -21,9 +21,14 @@ export function readOriginatingIdentity(
   if (!WORD.test(platform) || claims === undefined || rest.length > 0) {
     return 'malformed';
   }
-  const claimed = claims['user_id'] ?? claims['username'];
-  const user = isName(claimed) ? claimed : undefined;
+  const user = userIn(claims);
   return [platform, user ?? ''].some(isTooLongToStore) ? 'malformed' : { platform, user };
+}
+
+/** `user_id` (Cloud Foundry) or `username` (Kubernetes). */
+function userIn(claims: JsonObject): string | undefined {
+  const user = claims['user_id'] ?? claims['username'];
+  return isName(user) ? user : undefined;
 }
 
 function isName(value: unknown): value is string {
