@@ -1,10 +1,28 @@
 // Starts and stops in order. Start: listeners (which answer 503), then the database and what lives in it, then
-// background passes. Stop: listeners, which finish what they serve; then background; connections last.
-import { repeat } from '../background/repeat.ts';
+// background passes. Stop: listeners finish what they serve, while background work is put down; connections last. Each
+// part of a stop has a limit, and what is cut by it is left as a crash would leave it, which the ledger is made for.
+import { type RepeatedPass, repeat } from '../background/repeat.ts';
+import { closeServer } from '../http/end-connections.ts';
 import { removeReplica } from '../storage/replicas.ts';
 import type { Composition } from './compose.ts';
 import { connect } from './connect.ts';
-import { backgroundPasses } from './passes.ts';
+import { backgroundPasses, beatPass } from './passes.ts';
+import { settledWithin } from './settled-within.ts';
+
+/** From the end of an undo to the last byte of its answer. */
+const ANSWER_MARGIN_MS = 2_000;
+
+/**
+ * Orchestrators kill after 30 s unless told otherwise (Kubernetes, terminationGracePeriodSeconds). With what comes after
+ * the drain a stop takes 28 s at most; the default create limit needs 22 s of these.
+ */
+const MAX_DRAIN_MS = 23_000;
+
+/** For what is left then: a row, and connections that nothing is asked of any more. */
+const LEAVE_TIMEOUT_MS = 2_000;
+
+/** Probes are answered at once. */
+const PROBES_TIMEOUT_MS = 1_000;
 
 export interface RunningBroker {
   /** URLs with the ports that were really taken. */
@@ -30,39 +48,67 @@ export async function start(composition: Composition): Promise<RunningBroker> {
     });
   broker.log.info({ surface: 'operator', url: operatorUrl }, 'listening');
   const serving = connect(composition);
-  const background = serving.then(() => runPasses(composition));
+  const drained = new AbortController();
+  const work = serving.then(() =>
+    runPasses(composition, backgroundPasses(broker), composition.stopping.signal),
+  );
+  const beats = serving.then(() => runPasses(composition, [beatPass(broker)], drained.signal));
   let stopped: Promise<void> | undefined;
   return {
     publicUrl,
     operatorUrl,
     serving,
-    stop: () => (stopped ??= stop(composition, background)),
+    stop: () => (stopped ??= stop(composition, { work, beats, drained })),
   };
 }
 
-async function runPasses({ broker, state, stopping }: Composition): Promise<void> {
+async function runPasses(
+  { broker, state }: Composition,
+  passes: readonly RepeatedPass[],
+  ending: AbortSignal,
+): Promise<void> {
   if (!state.isServing()) {
     return;
   }
-  const passes = backgroundPasses(broker);
-  await Promise.all(passes.map((pass) => repeat(broker, pass, stopping.signal)));
+  await Promise.all(passes.map((pass) => repeat(broker, pass, ending)));
 }
 
-async function stop(composition: Composition, background: Promise<void>): Promise<void> {
-  const { publicServer, operatorServer, broker, stopping, openClusters, state } = composition;
+interface Background {
+  readonly work: Promise<void>;
+  readonly beats: Promise<void>;
+  /** Aborted once nothing is served any more. */
+  readonly drained: AbortController;
+}
+
+async function stop(composition: Composition, background: Background): Promise<void> {
+  const { publicServer, operatorServer, broker, stopping, openClusters } = composition;
+  const { createTimeoutMs, undoTimeoutMs } = broker.limits;
+  const drainMs = Math.min(createTimeoutMs + undoTimeoutMs + ANSWER_MARGIN_MS, MAX_DRAIN_MS);
   broker.log.info('stopping');
-  await publicServer.close();
   stopping.abort();
-  await background;
-  await broker.jobs.stop();
-  if (state.isServing()) {
-    // Best effort: without it the others wait six seconds before they take over what is left.
-    await removeReplica(broker.db, broker.replicaId).catch((error: unknown) => {
-      broker.log.warn({ err: error }, 'this replica could not be signed off');
-    });
-  }
-  await openClusters.close();
-  await broker.db.destroy();
-  await operatorServer.close();
+  await Promise.all([
+    closeServer(publicServer, drainMs),
+    settledWithin(drainMs, putDown(composition, background.work)),
+  ]);
+  background.drained.abort();
+  await settledWithin(LEAVE_TIMEOUT_MS, signOff(composition, background.beats));
+  await settledWithin(LEAVE_TIMEOUT_MS, Promise.all([openClusters.close(), broker.db.destroy()]));
+  await closeServer(operatorServer, PROBES_TIMEOUT_MS);
   broker.log.info('stopped');
+}
+
+async function putDown({ broker }: Composition, work: Promise<void>): Promise<void> {
+  await work;
+  await broker.jobs.stop();
+}
+
+/** Best effort: without it the others wait six seconds before they take over what is left. */
+async function signOff({ broker, state }: Composition, beats: Promise<void>): Promise<void> {
+  await beats;
+  if (!state.isServing()) {
+    return;
+  }
+  await removeReplica(broker.db, broker.replicaId).catch((error: unknown) => {
+    broker.log.warn({ err: error }, 'this replica could not be signed off');
+  });
 }

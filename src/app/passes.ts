@@ -10,13 +10,18 @@ const BEAT_PAUSE_MS = 2_000;
 /** The net under the jobs: what nobody was woken for is found within this. */
 const WAKE_PAUSE_MS = 10_000;
 
+/** That this replica lives: for as long as it issues, since others take over from one that does not. */
+export function beatPass(broker: Broker): RepeatedPass {
+  return {
+    name: 'beat',
+    pauseMs: BEAT_PAUSE_MS,
+    run: () => beat(broker.db, { replicaId: broker.replicaId, at: broker.clock() }),
+  };
+}
+
+/** What is begun no more once the broker is told to stop. */
 export function backgroundPasses(broker: Broker): readonly RepeatedPass[] {
   return [
-    {
-      name: 'beat',
-      pauseMs: BEAT_PAUSE_MS,
-      run: () => beat(broker.db, { replicaId: broker.replicaId, at: broker.clock() }),
-    },
     {
       name: 'wake-operations',
       pauseMs: WAKE_PAUSE_MS,

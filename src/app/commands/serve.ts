@@ -22,6 +22,7 @@ export async function serveCommand(): Promise<number> {
     const signal = await stopped;
     log.info({ signal }, 'stopping on a signal');
     await running.stop();
+    endWithoutStragglers();
     return EXIT_DONE;
   } catch (error) {
     log.fatal({ err: error }, 'the broker cannot run');
@@ -34,6 +35,15 @@ export async function serveCommand(): Promise<number> {
  * that signal once more.
  */
 const SAME_SIGNAL_MS = 500;
+
+/** A call that was cut off may wait for a cluster for longer than anybody waits for this process. */
+const STRAGGLERS_MS = 500;
+
+/** Node ends once nothing is left to wait for; what is left by then has lost its listener and its database. */
+function endWithoutStragglers(): void {
+  // oxlint-disable-next-line unicorn/no-process-exit -- everything that may end in order has ended
+  setTimeout(() => process.exit(), STRAGGLERS_MS).unref();
+}
 
 /** One of either kind; soon after it Node's own handling is back, by which the next one of any kind ends the process. */
 function firstSignal(): Promise<NodeJS.Signals> {
