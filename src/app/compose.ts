@@ -43,6 +43,8 @@ export interface Composition {
 
 /** An issue stops at the create limit and is undone within five more seconds (contract 4, "Limits of time"). */
 const UNDO_TIMEOUT_MS = 5_000;
+
+/** Longer than the 12 s in which a revoked token may still be honoured (design 3), and below a client's 60 s. */
 const DELETE_TIMEOUT_MS = 15_000;
 
 /** Steps stop at their next call once they are told to; the longest call of a cluster client ends within this. */
@@ -101,18 +103,17 @@ function longestUseMs({ createTimeoutMs, undoTimeoutMs, deleteTimeoutMs }: Broke
 }
 
 function servers(config: Config, broker: Broker, state: StartupState) {
-  const isServing = () => state.isServing();
   return {
     publicServer: createPublicServer({
       broker,
       authenticator: authenticatorOf(config),
       log: broker.log,
       defaultRegion: config.defaultRegion,
-      isServing,
+      isServing: () => state.isServing(),
     }),
     operatorServer: createOperatorServer({
       log: broker.log,
-      readiness: () => readReadiness(broker, isServing),
+      readiness: () => readReadiness(broker, state),
     }),
   };
 }

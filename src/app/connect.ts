@@ -1,8 +1,12 @@
 // Everything that needs the database before requests can be served. It keeps trying with growing delay, so that the
 // order in which broker and database start does not matter.
-import { loadMarker } from '../broker/load-marker.ts';
+import type { Broker } from '../broker/broker.ts';
+import { loadMarker, type MarkerParts } from '../broker/load-marker.ts';
+import { UpstreamError } from '../domain/errors.ts';
+import type { Marker } from '../kubernetes/grant-mark.ts';
 import { migrate } from '../storage/migrate.ts';
 import { beat } from '../storage/replicas.ts';
+import { SealingError } from '../storage/sealing.ts';
 import type { Composition } from './compose.ts';
 
 /** A database that starts beside us is there within a few of these, and one that refuses is not bothered. */
@@ -20,9 +24,18 @@ export async function connect(composition: Composition): Promise<void> {
       return;
     } catch (error) {
       const delayMs = Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS);
-      broker.log.warn({ err: error, delayMs }, 'the database is not ready; trying again');
+      tell(broker, error, delayMs);
       await broker.sleep(delayMs, stopping.signal).catch(() => undefined);
     }
+  }
+}
+
+function tell({ log }: Broker, error: unknown, delayMs: number): void {
+  const facts = { err: error, delayMs };
+  if (error instanceof UpstreamError) {
+    log.warn(facts, 'the database is not ready; trying again');
+  } else {
+    log.error(facts, 'the start has failed; trying again');
   }
 }
 
@@ -32,9 +45,26 @@ async function connectOnce({ broker, state, drawKey }: Composition): Promise<voi
   for (const migration of applied) {
     log.info({ migration }, 'migrated');
   }
-  const marker = await loadMarker(db, { sealer, drawKey });
+  const marker = await markerOrWhyNot({ sealer, drawKey }, broker);
   await beat(db, { replicaId, at: clock() });
   await jobs.start();
   state.complete(marker);
-  log.info({ installation: marker.installation, replica: replicaId }, 'ready');
+  const installation = marker instanceof Error ? undefined : marker.installation;
+  log.info({ installation, replica: replicaId }, 'ready');
+}
+
+/** A key that is lost takes away what needs it, and nothing else (design 6). */
+async function markerOrWhyNot(
+  parts: MarkerParts,
+  { db, log }: Broker,
+): Promise<Marker | SealingError> {
+  try {
+    return await loadMarker(db, parts);
+  } catch (error) {
+    if (error instanceof SealingError) {
+      log.error({ err: error }, 'the key of our marks cannot be opened; no binding can be issued');
+      return error;
+    }
+    throw error;
+  }
 }

@@ -4,10 +4,13 @@ import { UpstreamError } from '../domain/errors.ts';
 import type { Marker } from '../kubernetes/grant-mark.ts';
 
 export class StartupState {
-  #marker: Marker | undefined;
+  #marker: Marker | Error | undefined;
 
-  /** From now on requests are served. */
-  complete(marker: Marker): void {
+  /**
+   * From now on requests are served.
+   * @param marker or why there is none: that alone fails then which needs it (design 6, "A lost key")
+   */
+  complete(marker: Marker | Error): void {
     this.#marker = marker;
   }
 
@@ -15,6 +18,7 @@ export class StartupState {
     return this.#marker !== undefined;
   }
 
+  /** @throws UpstreamError before the database was reached; what `complete` was given in place of a marker */
   marker(): Marker {
     if (this.#marker === undefined) {
       throw new UpstreamError({
@@ -24,6 +28,19 @@ export class StartupState {
         detail: 'the database has not been reached since the start',
       });
     }
+    if (this.#marker instanceof Error) {
+      throw this.#marker;
+    }
     return this.#marker;
+  }
+
+  /** Sentences for operators. */
+  warnings(): readonly string[] {
+    return this.#marker instanceof Error
+      ? [
+          'The key that signs our marks on clusters cannot be opened, so bindings cannot be issued; ' +
+            'start with the sealing key that it was sealed under.',
+        ]
+      : [];
   }
 }

@@ -32,7 +32,10 @@ export interface Broker {
   readonly provisioners: ProvisionersByPlan;
   readonly clusters: RuntimeClusters;
   readonly parameterRules: ParameterRules;
-  /** Who marks objects on clusters; throws UpstreamError while the database has not been reached yet. */
+  /**
+   * Who marks objects on clusters; throws UpstreamError while the database has not been reached yet, and SealingError
+   * when the key of the marks cannot be opened.
+   */
   readonly marker: () => Marker;
   readonly replicaId: string;
   readonly limits: BrokerLimits;

@@ -20,6 +20,8 @@ export interface JobEngine {
   onWake(handler: WakeHandler): void;
   /** Lays its own tables, then works. @throws UpstreamError while the database is away; may be called again then */
   start(): Promise<void>;
+  /** Whether jobs are taken: since `start` has got through, until `stop` or the engine's own end. */
+  isWorking(): boolean;
   /** Takes no more jobs, waits for handlers that run, within limits, and closes its connections. */
   stop(): Promise<void>;
   /**
@@ -97,6 +99,9 @@ class PgBossEngine implements JobEngine {
   constructor(options: JobEngineOptions) {
     this.#options = options;
     this.#boss = openBoss(options);
+    this.#boss.on('stopped', () => {
+      this.#isWorking = false;
+    });
   }
 
   onWake(handler: WakeHandler): void {
@@ -123,6 +128,10 @@ class PgBossEngine implements JobEngine {
       throw databaseFailure(error, 'open connection');
     }
     this.#isWorking = true;
+  }
+
+  isWorking(): boolean {
+    return this.#isWorking;
   }
 
   async stop(): Promise<void> {

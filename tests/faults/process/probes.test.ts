@@ -1,6 +1,8 @@
 // Probes and listeners: what an orchestrator may ask without credentials, where, and what makes a replica unready
 // (contract 5; design 6, "Clocks").
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import { startFreezingProxy } from '../../integration/storage/freezing-proxy.ts';
 import { startBroker, type TestBroker } from '../../support/broker.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { describeWith } from '../../support/needs.ts';
@@ -100,6 +102,46 @@ describeWith({ postgres: true }, 'the probes', () => {
 
     offsetMs = ms / 3;
     expect((await get(broker.operatorUrl, '/readyz')).status).toBe(200);
+  });
+
+  it('tell of a job engine that has stopped, while requests are served', async () => {
+    const own = await freshDatabase();
+    const other = await startBroker({ databaseUrl: own.url });
+    await other.composition.broker.jobs.stop();
+    expect(await get(other.operatorUrl, '/readyz')).toEqual({
+      status: 503,
+      body: {
+        status: 'not ready',
+        checks: { database: 'ok', clock: 'ok', jobs: 'failing' },
+        warnings: [],
+      },
+    });
+    await other.stop();
+    await own.drop();
+  });
+
+  it('tell soon of a database that is silent', async () => {
+    const own = await freshDatabase();
+    const frozen = await startFreezingProxy(new Secret(own.url));
+    const other = await startBroker({
+      databaseUrl: frozen.url,
+      // Stopping waits for as long as an issue may take, since nothing answers any more.
+      configFile: 'createTimeoutSeconds: 1',
+    });
+    await get(other.operatorUrl, '/readyz');
+    frozen.freeze();
+    const beganAt = performance.now();
+    const { status, body } = await get(other.operatorUrl, '/readyz');
+    // A second is what is promised; a statement would be waited for for five.
+    expect(performance.now() - beganAt).toBeLessThan(4_000);
+    expect([status, body['checks']]).toEqual([
+      503,
+      { database: 'failing', clock: 'failing', jobs: 'ok' },
+    ]);
+    frozen.thaw();
+    await other.stop();
+    await frozen.stop();
+    await own.drop();
   });
 
   it('tell of a database that was dropped', async () => {
