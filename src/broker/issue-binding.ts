@@ -92,8 +92,10 @@ async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
   const { request, instance, grant, signal } = order;
   let client: ClusterClient | undefined;
   try {
+    // Before a client is opened: where it fails nothing was made, and nothing is to be undone.
+    const ordered = grantOrder(broker, order);
     client = await broker.clusters.open(instance, signal);
-    const issued = await issueGrant(client, grantOrder(broker, order));
+    const issued = await issueGrant(client, ordered);
     await broker.clusters.confirm(client, instance, signal);
     return { client, issued };
   } catch (error) {
