@@ -31,6 +31,8 @@ export interface InjectedFault {
   seen(): number;
   /** Resolves when it has met that many. */
   met(count: number): Promise<void>;
+  /** How many requests it holds whose clients still wait. */
+  holding(): number;
   /** Lets go on what it holds. A repeat changes nothing. */
   end(): void;
 }
@@ -38,14 +40,15 @@ export interface InjectedFault {
 /** What a request meets. */
 export interface Encounter {
   readonly act: FaultAct;
-  /** Resolves when the fault has ended. */
-  readonly ended: Promise<void>;
+  /** Resolves when the fault has ended, or when the client has gone. */
+  readonly hold: (clientGone: Promise<unknown>) => Promise<void>;
 }
 
 interface Standing {
   readonly fault: Fault;
   readonly ended: PromiseWithResolvers<void>;
   seen: number;
+  holding: number;
   readonly waiting: { readonly count: number; readonly resolve: () => void }[];
 }
 
@@ -58,6 +61,7 @@ export class Faults {
       fault,
       ended: Promise.withResolvers<void>(),
       seen: 0,
+      holding: 0,
       waiting: [],
     };
     this.#standing.add(standing);
@@ -68,6 +72,7 @@ export class Faults {
           if (standing.seen >= count) resolve();
           else standing.waiting.push({ count, resolve });
         }),
+      holding: () => standing.holding,
       end: () => this.#end(standing),
     };
   }
@@ -86,7 +91,7 @@ export class Faults {
       if (standing.seen >= times || request.search(on) === -1) continue;
       standing.seen += 1;
       for (const { count, resolve } of standing.waiting) if (standing.seen >= count) resolve();
-      return { act, ended: standing.ended.promise };
+      return { act, hold: (clientGone) => hold(standing, clientGone) };
     }
     return undefined;
   }
@@ -95,4 +100,10 @@ export class Faults {
     this.#standing.delete(standing);
     standing.ended.resolve();
   }
+}
+
+async function hold(standing: Standing, clientGone: Promise<unknown>): Promise<void> {
+  standing.holding += 1;
+  await Promise.race([standing.ended.promise, clientGone]);
+  standing.holding -= 1;
 }

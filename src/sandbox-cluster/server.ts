@@ -126,7 +126,7 @@ export class SandboxServer {
     met: Encounter | undefined,
   ): Promise<void> {
     if (met?.act.kind === 'cut-answer') return breakOff(outgoing);
-    if (met?.act.kind === 'hang-answer') await met.ended;
+    if (met?.act.kind === 'hang-answer') await met.hold(once(outgoing.response, 'close'));
     if (answer.kind === 'whole') return sendWhole(outgoing, answer, met?.act);
     if (answer.cluster !== undefined) this.#stream(outgoing, answer, answer.cluster);
   }
@@ -185,7 +185,7 @@ async function isIntercepted(outgoing: Outgoing, met: Encounter | undefined): Pr
       await pause(met.act.ms);
       return outgoing.response.destroyed;
     case 'hang':
-      await met.ended;
+      await met.hold(once(outgoing.response, 'close'));
       return outgoing.response.destroyed;
     case 'cut':
       breakOff(outgoing);

@@ -7,10 +7,8 @@ import { accountGroups, accountUsername, AUTHENTICATED, type User } from '../api
 import type { ObjectTable } from '../objects/object-table.ts';
 import type { TokenKey } from './token-key.ts';
 
+/** Also the audience of the API server itself; a token for others is no credential here. */
 export const ISSUER = 'https://kubernetes.default.svc';
-
-/** Of the API server itself; a token for others is no credential here. */
-export const API_AUDIENCE = ISSUER;
 
 export const SERVICE_ACCOUNTS = '/serviceaccounts';
 
@@ -61,7 +59,7 @@ export class AccountTokens {
   }
 
   /** Undefined where it speaks for nobody: not ours, not yet or no longer valid, for others, account gone or another. */
-  userOf(token: string, audiences: readonly string[] = [API_AUDIENCE]): User | undefined {
+  userOf(token: string, audiences: readonly string[] = [ISSUER]): User | undefined {
     const claims = this.#key.claimsOf(token);
     if (claims === undefined || !this.#isInForce(claims)) return undefined;
     if (!textsAt(claims, 'aud').some((audience) => audiences.includes(audience))) return undefined;

@@ -23,7 +23,7 @@ const QUALIFIED_NAME_RULE =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
 /** Why a name of that form is refused; undefined where it is not. */
-export function nameFault(name: string, form: NameForm): string | undefined {
+function nameFault(name: string, form: NameForm): string | undefined {
   switch (form) {
     case 'path-segment':
       return pathSegmentFault(name);

@@ -31,7 +31,7 @@ export function decodeProtobuf(bytes: Buffer): JsonObject {
     );
     return { apiVersion, kind, ...object };
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError || error instanceof SyntaxError)) throw error;
     throw badRequest(`the object provided is unrecognized: ${error.message}`);
   }
 }

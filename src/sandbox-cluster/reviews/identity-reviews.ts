@@ -2,7 +2,7 @@
 
 import { type JsonObject, textAt, textsAt } from '../api/kube-object.ts';
 import type { User } from '../api/user.ts';
-import { API_AUDIENCE } from '../authn/account-tokens.ts';
+import { ISSUER } from '../authn/account-tokens.ts';
 import type { Cluster } from '../cluster.ts';
 
 /** @returns the status of a SelfSubjectReview */
@@ -14,7 +14,7 @@ export function reviewSelf(user: User): JsonObject {
 export function reviewToken(cluster: Cluster, spec: JsonObject): JsonObject {
   const token = textAt(spec, 'token') ?? '';
   const asked = textsAt(spec, 'audiences');
-  const isOwn = asked.length === 0 || asked.includes(API_AUDIENCE);
+  const isOwn = asked.length === 0 || asked.includes(ISSUER);
   const user = isOwn
     ? cluster.authenticator.userOfToken(token)
     : cluster.tokens.userOf(token, asked);
@@ -22,7 +22,7 @@ export function reviewToken(cluster: Cluster, spec: JsonObject): JsonObject {
   return {
     authenticated: true,
     user: userInfo(user),
-    audiences: isOwn ? [API_AUDIENCE] : asked,
+    audiences: isOwn ? [ISSUER] : asked,
   };
 }
 

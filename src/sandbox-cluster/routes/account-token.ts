@@ -2,7 +2,7 @@
 
 import { type JsonObject, kubeTime, mapAt, textAt, textsAt } from '../api/kube-object.ts';
 import { conflict, invalid, invalidValue, type Subject, StatusError } from '../api/status.ts';
-import { API_AUDIENCE } from '../authn/account-tokens.ts';
+import { ISSUER } from '../authn/account-tokens.ts';
 import { decodeObject } from '../objects/decode.ts';
 import { type Answer, type ApiCall, whole } from './answer.ts';
 import { type Aim, find } from './objects.ts';
@@ -42,7 +42,7 @@ export function answerTokenRequest(call: ApiCall, aim: Aim): Answer {
   const { maxTokenSeconds = asked } = call.cluster.settings;
   const lifetimeSeconds = Math.min(asked, maxTokenSeconds);
   const named = textsAt(spec, 'audiences');
-  const audiences = named.length === 0 ? [API_AUDIENCE] : named;
+  const audiences = named.length === 0 ? [ISSUER] : named;
   const { token, expiresAt } = call.cluster.tokens.issue({ account, audiences, lifetimeSeconds });
   const answer: JsonObject = {
     kind: 'TokenRequest',

@@ -222,10 +222,7 @@ const OPTIONS_OF: Readonly<Record<string, string>> = {
   PATCH: 'Patch',
 };
 
-export function writerOf(
-  { cluster, user, query, method }: ApiCall,
-  options: JsonObject = {},
-): Writer {
+function writerOf({ cluster, user, query, method }: ApiCall, options: JsonObject = {}): Writer {
   const asked = [...query.getAll('dryRun'), ...[options['dryRun'] ?? []].flat()];
   if (asked.some((value) => value !== 'All')) {
     const kind = `${OPTIONS_OF[method] ?? 'Delete'}Options`;

@@ -108,8 +108,9 @@ describe('rights in a sandbox cluster', () => {
     };
     for (const role of ['view', 'edit', 'admin']) expect(await rulesOf(role)).toContainEqual(rule);
     await admin({ method: 'DELETE', path: `${RBAC}/clusterroles/things` });
-    for (const role of ['view', 'edit', 'admin'])
+    for (const role of ['view', 'edit', 'admin']) {
       expect(await rulesOf(role)).not.toContainEqual(rule);
+    }
   });
 
   it('cannot be given by who has them not, unless he may bind and escalate', async () => {

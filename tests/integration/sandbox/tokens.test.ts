@@ -9,6 +9,7 @@ import { startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 const BINDINGS = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
 const SECRETS = '/api/v1/namespaces/kube-system/secrets?limit=1';
+const UUID: unknown = expect.stringMatching(/^[0-9a-f-]{36}$/);
 const MERGE = 'application/merge-patch+json';
 
 describe('a token of a sandbox cluster', () => {
@@ -72,10 +73,10 @@ describe('a token of a sandbox cluster', () => {
       exp: issuedAt + 600,
       iat: issuedAt,
       iss: 'https://kubernetes.default.svc',
-      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      jti: UUID,
       'kubernetes.io': {
         namespace: 'default',
-        serviceaccount: { name: name(), uid: expect.stringMatching(/^[0-9a-f-]{36}$/) },
+        serviceaccount: { name: name(), uid: UUID },
       },
       nbf: issuedAt,
       sub: `system:serviceaccount:default:${name()}`,
