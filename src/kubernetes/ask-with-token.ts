@@ -26,7 +26,7 @@ export class StillHonouredError extends UpstreamError {
   }
 }
 
-export interface Question {
+interface Question {
   readonly token: Secret;
   /** Resolves after the delay, or rejects when the signal fires. */
   readonly sleep: (delayMs: number, signal?: AbortSignal) => Promise<void>;

@@ -35,7 +35,7 @@ const REASON_BY_CODE: readonly (readonly [RegExp, UpstreamReason])[] = [
 ];
 
 /** An answer that is not a success, as far as it was read. */
-export interface RefusedAnswer {
+interface RefusedAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly retryAfter: string | undefined;

@@ -7,7 +7,7 @@ import type { Secret } from '../domain/secret.ts';
 
 export const MARK_ANNOTATION = 'runtime-broker/mark';
 
-export type MarkKey = Secret<Buffer>;
+type MarkKey = Secret<Buffer>;
 
 /** Who marks, and with what. */
 export interface Marker {
@@ -17,7 +17,7 @@ export interface Marker {
 }
 
 /** What a mark speaks for: every object of the grant of this name. */
-export interface MarkedGrant {
+interface MarkedGrant {
   readonly name: string;
   readonly issuedAt: Date;
 }

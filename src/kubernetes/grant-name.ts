@@ -22,7 +22,7 @@ const FITS = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const HASHED = /^sha256-[0-9a-f]{32}$/;
 
 /** Draws that many characters of [a-z0-9]. */
-export type DrawRandom = (length: number) => string;
+type DrawRandom = (length: number) => string;
 
 /**
  * `kyma-binding-<binding id>-<10 random characters>`, with `sha256-<32 hex digits>` in the place of an id that does

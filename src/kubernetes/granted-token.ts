@@ -18,7 +18,7 @@ const LIFETIME_LEEWAY_SECONDS = 60;
 /** The same instant is written twice, both times in whole seconds. */
 const EXPIRY_LEEWAY_MS = 1_000;
 
-export interface AskedToken {
+interface AskedToken {
   readonly name: string;
   readonly namespace: string;
   readonly accountUid: string;

@@ -5,7 +5,7 @@ import type { ClusterClient } from './cluster-client.ts';
 import { hasReason } from './failures.ts';
 import type { MarkedObject } from './grant-mark.ts';
 
-export type GrantObjectKind = 'ServiceAccount' | 'ClusterRole' | 'ClusterRoleBinding';
+type GrantObjectKind = 'ServiceAccount' | 'ClusterRole' | 'ClusterRoleBinding';
 
 /** Where an object of a grant lies. */
 export interface GrantObjectPlace {

@@ -2,7 +2,7 @@
 
 import { malformedAnswer } from './failures.ts';
 
-export interface WithUid {
+interface WithUid {
   readonly metadata?: { readonly uid?: string };
 }
 
