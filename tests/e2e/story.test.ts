@@ -27,8 +27,7 @@ describeWith(
       await database.drop();
     });
 
-    it('is the story', async ({ onTestFailed }) => {
-      onTestFailed(() => console.log(broker.output()));
+    it('is the story', async () => {
       const { platform } = broker;
       const ids = { instance: 'story-instance', binding: 'story-binding' };
 

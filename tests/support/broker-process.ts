@@ -44,7 +44,7 @@ export async function startBrokerProcess(options: BrokerProcessOptions): Promise
     platform: new Platform({ ...settings, url: publicUrl }),
     publicUrl,
     operatorUrl: listeningUrl(run.output(), 'operator'),
-    output: run.output,
+    output: () => run.output(),
     async end(signal) {
       const exit = run.ended();
       run.child.kill(signal);
