@@ -22,6 +22,8 @@ export interface SandboxOptions {
   readonly controllers?: boolean;
   /** As `--service-account-max-token-expiration`; no limit unless said. */
   readonly maxTokenSeconds?: number;
+  /** Told of errors that no request may cause: bugs, to be logged. They are answered by 500. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 export interface SandboxCluster {
@@ -99,6 +101,7 @@ class RunningSandbox implements Sandbox {
       authority: identity.authority,
       certificate: identity.server,
       faults: this.faults,
+      onFault: this.#options.onFault ?? (() => undefined),
       clusterNamed: (name) => this.#open.get(name)?.cluster,
     });
     for (const name of store.clusterNames()) this.#openCluster(name);

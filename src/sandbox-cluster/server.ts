@@ -32,6 +32,8 @@ export interface ServerParts {
   readonly authority: KeyPair;
   readonly certificate: KeyPair;
   readonly faults: Faults;
+  /** Told of errors that are no answer of Kubernetes: bugs of ours. The client gets a 500 that says nothing. */
+  readonly onFault: (error: unknown) => void;
   readonly clusterNamed: (name: string) => Cluster | undefined;
 }
 
@@ -94,9 +96,14 @@ export class SandboxServer {
       await this.#send(outgoing, this.#answer(request, body), met);
     } catch (error) {
       if (request.destroyed && !request.complete) return;
-      const failure = error instanceof StatusError ? error : internalError('an unexpected fault');
-      await this.#send(outgoing, wholeOf(failure), met);
+      await this.#send(outgoing, wholeOf(this.#failureOf(error)), met);
     }
+  }
+
+  #failureOf(error: unknown): StatusError {
+    if (error instanceof StatusError) return error;
+    this.#parts.onFault(error);
+    return internalError('an unexpected fault');
   }
 
   #answer(request: IncomingMessage, body: Buffer): Answer & { cluster?: Cluster } {

@@ -28,7 +28,9 @@ export interface TestSandbox {
 
 /** Without controllers, as the real API server of the tests has none, unless said. */
 export async function startTestSandbox(change: Partial<SandboxOptions> = {}): Promise<TestSandbox> {
+  const faults: unknown[] = [];
   const sandbox = createSandbox({
+    onFault: (error) => void faults.push(error),
     store: memoryStore(),
     clock: () => new Date(),
     draw: {
@@ -54,6 +56,9 @@ export async function startTestSandbox(change: Partial<SandboxOptions> = {}): Pr
         kubeconfigFor: async (identity) => recordClientKey(await cluster.kubeconfigFor(identity)),
       };
     },
-    stop: () => sandbox.stop(),
+    async stop() {
+      await sandbox.stop();
+      if (faults.length > 0) throw new AggregateError(faults, 'the sandbox met bugs of its own');
+    },
   };
 }

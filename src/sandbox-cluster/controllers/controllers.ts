@@ -7,33 +7,42 @@ import type { Cluster } from '../cluster.ts';
 import { DEFINITIONS } from '../kinds/custom-resource-definitions.ts';
 import { isTerminating, NAMESPACES } from '../kinds/namespaces.ts';
 import { endObject } from '../objects/delete-object.ts';
-import { aggregateRoles } from '../rbac/aggregation.ts';
+import { aggregateRoles, concernsAggregation } from '../rbac/aggregation.ts';
 import { CLUSTER_ROLES } from '../rbac/rbac-resources.ts';
 
 const SERVICE_ACCOUNTS = '/serviceaccounts';
 
-/** Acts once at the start, then soon after each change. @returns what stops it */
+/** Acts once at the start, then soon after each change that matters. @returns what stops it */
 export function runControllers(cluster: Cluster): () => void {
-  let isDue = false;
+  const due = new Set<() => void>();
   let isStopped = false;
-  const act = (): void => {
-    isDue = false;
-    if (isStopped) return;
+  const actSoon = (action: () => void): void => {
+    // Not at once: whoever made this change is still telling of it.
+    if (due.size === 0) {
+      queueMicrotask(() => {
+        const actions = [...due];
+        due.clear();
+        if (!isStopped) for (const act of actions) act();
+      });
+    }
+    due.add(action);
+  };
+  const keepNamespaces = (): void => {
     endNamespaces(cluster);
     makeDefaultAccounts(cluster);
-    aggregateRoles(cluster.objects);
   };
-  act();
-  const unwatch = cluster.objects.watch(cluster.objects.revision, ({ resource, type, object }) => {
-    if (resource === DEFINITIONS && type === 'DELETED') {
-      queueMicrotask(() => removeDefined(cluster, object));
+  const keepRoles = (): void => aggregateRoles(cluster.objects);
+  keepNamespaces();
+  keepRoles();
+  const unwatch = cluster.objects.watch(cluster.objects.revision, (change) => {
+    const { resource, type, object } = change;
+    if (resource === NAMESPACES || type === 'DELETED') actSoon(keepNamespaces);
+    if (resource === CLUSTER_ROLES && concernsAggregation(cluster.objects, change)) {
+      actSoon(keepRoles);
     }
-    const matters =
-      [NAMESPACES, SERVICE_ACCOUNTS, CLUSTER_ROLES].includes(resource) || type === 'DELETED';
-    if (isDue || !matters) return;
-    isDue = true;
-    // Not at once: whoever made this change is still telling of it.
-    queueMicrotask(act);
+    if (resource === DEFINITIONS && type === 'DELETED') {
+      actSoon(() => removeDefined(cluster, object));
+    }
   });
   return () => {
     isStopped = true;

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { type JsonObject, type KubeObject, mapAt, mapsAt, textAt } from '../api/kube-object.ts';
-import type { ObjectTable } from '../objects/object-table.ts';
+import type { Change, ObjectTable } from '../objects/object-table.ts';
 import { CLUSTER_ROLES } from './rbac-resources.ts';
 
 /** One role may collect what another has collected; three levels are what Kubernetes' own roles need. */
@@ -23,13 +23,22 @@ export function aggregateRoles(objects: ObjectTable): void {
   }
 }
 
+/** Whether the change of a role may change what a role collects. */
+export function concernsAggregation(objects: ObjectTable, { object, previous }: Change): boolean {
+  const changed = previous === undefined ? [object] : [object, previous];
+  if (changed.some((role) => role['aggregationRule'] !== undefined)) return true;
+  return [...objects.each(CLUSTER_ROLES)]
+    .flatMap(selectorsOf)
+    .some((selector) => changed.some((role) => selects(selector, role.metadata.labels ?? {})));
+}
+
 /** Undefined where the role collects nothing. */
 function collectedRules(
   role: KubeObject,
   roles: readonly KubeObject[],
 ): readonly JsonObject[] | undefined {
   if (role['aggregationRule'] === undefined) return undefined;
-  const selectors = mapsAt(mapAt(role, 'aggregationRule'), 'clusterRoleSelectors');
+  const selectors = selectorsOf(role);
   const isSelected = (other: KubeObject): boolean =>
     selectors.some((selector) => selects(selector, other.metadata.labels ?? {}));
   const rules = roles
@@ -39,6 +48,11 @@ function collectedRules(
   return rules.filter(
     (rule, index) => rules.findIndex((other) => isDeepStrictEqual(other, rule)) === index,
   );
+}
+
+function selectorsOf(role: KubeObject): readonly JsonObject[] {
+  if (role['aggregationRule'] === undefined) return [];
+  return mapsAt(mapAt(role, 'aggregationRule'), 'clusterRoleSelectors');
 }
 
 function selects(selector: JsonObject, labels: Readonly<Record<string, string>>): boolean {
