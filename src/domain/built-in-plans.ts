@@ -1,7 +1,7 @@
 // The plans that come with the broker, and the one offering they belong to (contract 2). Ids never change: platforms
 // keep them for as long as an instance lives. The configuration may change the rest and add plans of its own.
-import type { JsonObject } from './json.ts';
 import type { BindingRules, Plan, PlanSchemas, ProvisionerName } from './plan.ts';
+import { KYMA_SCHEMAS, OWN_CLUSTER_SCHEMAS, SANDBOX_SCHEMAS } from './plan-schemas.ts';
 
 export const OFFERING = {
   id: '47c9dcbf-ff30-448e-ab36-d3bad66ba281',
@@ -23,68 +23,6 @@ const KYMA_POLLING_SECONDS = 2 * 60 * 60;
 
 /** Attaching takes seconds; its deadline is five minutes, deprovisioning tries revocation for two. */
 const ATTACHED_POLLING_SECONDS = 15 * 60;
-
-const DRAFT_04 = 'http://json-schema.org/draft-04/schema#';
-
-const NAME_PROPERTY: JsonObject = {
-  type: 'string',
-  title: 'Name',
-  description: 'Names the cluster, context and user in issued kubeconfigs',
-  minLength: 1,
-  maxLength: 64,
-  pattern: '^[A-Za-z0-9-]+$',
-};
-
-const REGION_PROPERTY: JsonObject = { type: 'string', title: 'Region', minLength: 1 };
-
-function objectSchema(properties: JsonObject, required: readonly string[] = []): JsonObject {
-  return {
-    $schema: DRAFT_04,
-    type: 'object',
-    properties,
-    additionalProperties: false,
-    // Draft-04 allows no empty list here.
-    ...(required.length === 0 ? {} : { required }),
-  };
-}
-
-/** The schema of a bind request's parameters, which follows from the plan's rules. */
-export function bindSchema(rules: BindingRules): JsonObject {
-  return objectSchema({
-    expiration_seconds: {
-      type: 'integer',
-      title: 'Lifetime of the credential in seconds',
-      minimum: rules.minSeconds,
-      maximum: rules.maxSeconds,
-      default: rules.defaultSeconds,
-    },
-  });
-}
-
-const KYMA_SCHEMAS: PlanSchemas = {
-  create: objectSchema({ name: NAME_PROPERTY, region: REGION_PROPERTY }, ['name']),
-};
-
-const SANDBOX_SCHEMAS: PlanSchemas = {
-  create: objectSchema({ name: NAME_PROPERTY, region: REGION_PROPERTY }),
-};
-
-const OWN_CLUSTER_SCHEMAS: PlanSchemas = {
-  create: objectSchema(
-    {
-      name: NAME_PROPERTY,
-      region: REGION_PROPERTY,
-      kubeconfig: {
-        type: 'string',
-        title: 'Kubeconfig',
-        description:
-          'A kubeconfig (YAML or JSON text) whose current context administers the cluster',
-        minLength: 1,
-      },
-    },
-    ['kubeconfig'],
-  ),
-};
 
 interface PlanRow {
   readonly id: string;

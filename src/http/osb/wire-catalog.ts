@@ -1,7 +1,7 @@
 // The catalog as it is on the wire (OSB 2.17, Catalog Management). Flags that have a default are sent all the same,
 // since platforms read a missing one in different ways; what is not supported is not announced.
 import type { Catalog } from '../../broker/get-catalog.ts';
-import { bindSchema } from '../../domain/built-in-plans.ts';
+import { bindSchema } from '../../domain/plan-schemas.ts';
 import type { Plan } from '../../domain/plan.ts';
 
 /** An offering must have a plan (osb.md C38), so one that has none is left out. */
