@@ -116,6 +116,14 @@ describe('PostgreSQL', () => {
     expect(findWith().postgresServer.found).toBe(false);
   });
 
+  it('has no pg_dump where it is missing itself, though a program of that name may be there', () => {
+    program('bin/pg_dump');
+    const env = { PATH: join(root, 'bin') };
+    expect(findWith(env).pgDump).toEqual(findWith(env).postgresBinaries);
+    const withServer = { ...env, DATABASE_URL: 'postgres://somebody@host/db' };
+    expect(findWith(withServer).pgDump).toEqual({ found: true, path: join(root, 'bin/pg_dump') });
+  });
+
   it('is missing with the package that brings it', () => {
     expect(findWith().postgresBinaries).toEqual({
       found: false,

@@ -127,7 +127,10 @@ function findPostgresBinaries(around: Surroundings): Finding {
   };
 }
 
+/** Of no use without a server; and without one, what Debian has on the PATH may be a wrapper that only complains. */
 function findPgDump(around: Surroundings): Finding {
+  const binaries = findPostgresBinaries(around);
+  if (!binaries.found && !findPostgresServer(around.env).found) return binaries;
   const programs = postgresFolders(around).map((folder) => join(folder, 'pg_dump'));
   const path = programs.find(isExecutable);
   if (path !== undefined) return { found: true, path };
