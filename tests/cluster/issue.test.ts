@@ -24,15 +24,18 @@ describeOnClusters('a grant', (open) => {
   afterAll(() => grants.close());
 
   it('gives kubectl all rights: on resources, Secrets and non-resource URLs', async () => {
-    const { kubeconfig } = await grants.issue();
+    const grant = await grants.issue();
+    const { kubeconfig } = grant;
     const namespaces = await kubectl(kubeconfig, ['get', 'namespaces', '-o', 'name']);
     expect(namespaces.stdout.split('\n')).toContain('namespace/kube-system');
     const secret = `secret-${randomUUID()}`;
     await kubectl(kubeconfig, ['create', 'secret', 'generic', secret, '--from-literal=a=b']);
     const read = await kubectl(kubeconfig, ['get', 'secret', secret, '-o', 'jsonpath={.data.a}']);
     expect(read).toMatchObject({ status: 0, stdout: 'Yg==' });
-    const metrics = await kubectl(kubeconfig, ['get', '--raw', '/metrics']);
-    expect(metrics.stdout).toContain('apiserver_request_total');
+    // Not by `get --raw`: before Kubernetes 1.33 it forgets the path of the server, and a sandbox has one.
+    const asked = await kubectl(kubeconfig, ['auth', 'can-i', 'get', '/metrics']);
+    expect(asked).toMatchObject({ status: 0, stdout: 'yes\n' });
+    expect(await grants.statusOf(grant, '/metrics')).toBe(200);
   });
 
   it('is used by a client library that is not ours', async () => {
