@@ -43,6 +43,7 @@ const HOMES = {
   kysely: ['storage'],
   pg: ['storage'],
   'pg-boss': ['storage'],
+  '@electric-sql/[^/]+': ['storage'],
   undici: ['kubernetes'],
   'kubernetes-types': ['kubernetes'],
   pino: ['observability'],

@@ -61,7 +61,7 @@ const REASON_BY_SYSTEM_ERROR: Readonly<Record<string, UpstreamReason>> = {
   EPIPE: 'cut',
 };
 
-/** The driver tells these by words alone (pg 8.23: client.js, connection.js; pg-pool 3: index.js). */
+/** The drivers tell these by words alone (pg 8.23: client.js, connection.js; pg-pool 3: index.js; PGlite 0.5: pglite.ts). */
 const REASON_BY_MESSAGE: readonly (readonly [RegExp, UpstreamReason])[] = [
   [/^timeout exceeded when trying to connect$/, 'timed-out'],
   [/^Connection terminated due to connection timeout$/, 'timed-out'],
@@ -70,6 +70,7 @@ const REASON_BY_MESSAGE: readonly (readonly [RegExp, UpstreamReason])[] = [
   [/^Connection terminated/, 'cut'],
   [/^Client (has encountered a connection error|was closed) and is not queryable$/, 'cut'],
   [/^Cannot use a pool after calling end on the pool$/, 'cancelled'],
+  [/^PGlite is clos(ed|ing)$/, 'cancelled'],
   [/SSL connection/, 'tls'],
 ];
 

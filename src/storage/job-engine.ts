@@ -1,6 +1,6 @@
 // Wakes the runner of instance operations, on any replica, as soon as one is due. pg-boss is trusted with nothing but
 // that: a job carries an operation's id, the operation's row is the truth, and a job lost or doubled does no harm.
-import { fromKysely, PgBoss } from 'pg-boss';
+import { type ConstructorOptions, fromKysely, fromPglite, PgBoss, type PGliteLike } from 'pg-boss';
 import type { Clock } from '../domain/clock.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -22,7 +22,7 @@ export interface JobEngine {
   start(): Promise<void>;
   /** Whether jobs are taken: since `start` has got through, until `stop` or the engine's own end. */
   isWorking(): boolean;
-  /** Takes no more jobs, waits for handlers that run, within limits, and closes its connections. */
+  /** Takes no more jobs, waits for handlers that run, within limits, and closes the connections it has opened. */
   stop(): Promise<void>;
   /**
    * Has an operation's runner woken at that time, once the transaction has committed. An operation has one wake-up
@@ -31,8 +31,13 @@ export interface JobEngine {
   wake(tx: Tx, wakeUp: WakeUp): Promise<void>;
 }
 
+/** Where the jobs lie: in the database of the operations that they wake. */
+export type JobDatabase =
+  | { readonly kind: 'postgres'; readonly url: Secret }
+  | { readonly kind: 'embedded'; readonly session: PGliteLike };
+
 export interface JobEngineOptions {
-  readonly url: Secret;
+  readonly database: JobDatabase;
   /** The one that the times of wake-ups are of. */
   readonly clock: Clock;
   /** What `stop` gives handlers that run. */
@@ -172,14 +177,8 @@ class PgBossEngine implements JobEngine {
 }
 
 function openBoss(options: JobEngineOptions): PgBoss {
-  // Settings of the driver that pg-boss passes on without naming them in its types.
-  const driver = { query_timeout: STATEMENT_MS, keepAlive: true };
   const boss = new PgBoss({
-    ...driver,
-    connectionString: options.url.reveal(),
-    application_name: 'runtime-broker jobs',
-    max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_MS,
+    ...connectionOf(options.database),
     useListenNotify: true,
     // No times of day, no registry of processes: nothing of ours reads them.
     schedule: false,
@@ -191,6 +190,23 @@ function openBoss(options: JobEngineOptions): PgBoss {
     options.log.warn({ warning: message }, 'the job engine warns');
   });
   return boss;
+}
+
+function connectionOf(database: JobDatabase): ConstructorOptions {
+  if (database.kind === 'embedded') {
+    // Rebuilding indexes beside their readers needs a second session, and nothing vacuums by itself in one.
+    const upkeep = { reindex: false, monitorVacuum: false };
+    return { backend: 'pglite', db: fromPglite(database.session), ...upkeep };
+  }
+  // Settings of the driver that pg-boss passes on without naming them in its types.
+  const driver = { query_timeout: STATEMENT_MS, keepAlive: true };
+  return {
+    ...driver,
+    connectionString: database.url.reveal(),
+    application_name: 'runtime-broker jobs',
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+  };
 }
 
 /** Tells a fault once, and again only when it is another one or has gone on for a while. */

@@ -1,4 +1,5 @@
-// Databases for test files: an empty one each on the PostgreSQL of the run, or a whole server for tests that crash it.
+// Databases for test files: an empty one each on the PostgreSQL of the run, a whole server for tests that crash it, or a
+// data folder for the embedded one.
 
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -7,6 +8,7 @@ import { inject } from 'vitest';
 import { recordOutput } from './leak-record.ts';
 import type { PostgresOfRun } from './provided.ts';
 import { createDatabase, dropDatabase } from './real-parts/databases.ts';
+import { type GuardedFolder, openGuardedFolder } from './real-parts/guarded-folder.ts';
 import { type Postgres, startPostgres } from './real-parts/postgres.ts';
 
 export interface FreshDatabase {
@@ -39,6 +41,11 @@ export async function ownPostgres(): Promise<Postgres> {
   const binaries = inject('parts').postgresBinaries;
   if (!binaries.found) throw new Error(`no PostgreSQL to start: ${binaries.howToGet}`);
   return startPostgres(binaries.path);
+}
+
+/** Empty, for a broker without DATABASE_URL or for what it is made of; the test removes it. */
+export function freshDataFolder(): GuardedFolder {
+  return openGuardedFolder('data');
 }
 
 /** The whole database as SQL, for the record of outputs. */

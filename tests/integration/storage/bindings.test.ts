@@ -16,7 +16,7 @@ import {
 } from '../../../src/storage/grants.ts';
 import { markInstanceDeleted } from '../../../src/storage/instances.ts';
 import { beat } from '../../../src/storage/replicas.ts';
-import { describeWith } from '../../support/needs.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import {
   announceBinding,
   issue,
@@ -30,13 +30,13 @@ import {
   UIDS,
 } from './ledger.ts';
 
-describeWith({ postgres: true }, 'bindings', () => {
+describeOnEngines('bindings', (engine) => {
   let ledger: Ledger;
   let instanceKey: string;
   let instanceId: string;
 
   beforeAll(async () => {
-    ledger = await openLedger();
+    ledger = await openLedger(engine);
   });
   afterAll(() => ledger.close());
 

@@ -10,24 +10,24 @@ import { describeWith } from '../../support/needs.ts';
 import {
   announceBinding,
   issue,
-  type Ledger,
   makeInstance,
   newBinding,
   newGrant,
   NOW,
-  openLedger,
+  openPostgresLedger,
+  type PostgresLedger,
   seconds,
 } from './ledger.ts';
 
 const LIMIT = 10;
 const REPLICA = '00000000-0000-4000-8000-000000000001';
 
-describeWith({ postgres: true }, 'binds at once', () => {
-  let ledger: Ledger;
+describeWith({ postgres: true }, 'binds at once, on PostgreSQL', () => {
+  let ledger: PostgresLedger;
   let replicas: readonly Db[];
 
   beforeAll(async () => {
-    ledger = await openLedger();
+    ledger = await openPostgresLedger();
     replicas = [ledger.db, ledger.open(), ledger.open()];
   });
   afterAll(() => ledger.close());

@@ -15,7 +15,7 @@ import {
   tokenPlace,
 } from '../../../src/storage/grants.ts';
 import { beat } from '../../../src/storage/replicas.ts';
-import { describeWith } from '../../support/needs.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import {
   announceBinding,
   issue,
@@ -27,14 +27,14 @@ import {
   UIDS,
 } from './ledger.ts';
 
-describeWith({ postgres: true }, 'grants', () => {
+describeOnEngines('grants', (engine) => {
   let ledger: Ledger;
   let instanceKey: string;
   let grantId: string;
   let replicaId: string;
 
   beforeAll(async () => {
-    ledger = await openLedger();
+    ledger = await openLedger(engine);
   });
   afterAll(() => ledger.close());
 

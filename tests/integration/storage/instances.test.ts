@@ -14,7 +14,7 @@ import {
   markInstanceDeleted,
   readSealedAccess,
 } from '../../../src/storage/instances.ts';
-import { describeWith } from '../../support/needs.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { until } from '../../support/until.ts';
 import {
   finishOperation,
@@ -27,11 +27,11 @@ import {
   startOperation,
 } from './ledger.ts';
 
-describeWith({ postgres: true }, 'instances', () => {
+describeOnEngines('instances', (engine) => {
   let ledger: Ledger;
 
   beforeAll(async () => {
-    ledger = await openLedger();
+    ledger = await openLedger(engine);
   });
   afterAll(() => ledger.close());
 

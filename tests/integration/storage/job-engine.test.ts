@@ -8,10 +8,12 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { type Db, inTransaction } from '../../../src/storage/database.ts';
 import {
   createJobEngine,
+  type JobDatabase,
   type JobEngine,
   type WakeHandler,
 } from '../../../src/storage/job-engine.ts';
 import { ownPostgres } from '../../support/database.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { describeWith } from '../../support/needs.ts';
 import type { Postgres } from '../../support/real-parts/postgres.ts';
 import { until } from '../../support/until.ts';
@@ -21,8 +23,13 @@ import { openPostgres } from '../../../src/storage/postgres.ts';
 /** Polling finds a job within two seconds; what comes later has been lost. */
 const SOON_MS = 15_000;
 
-function engineOn(url: Secret, handler: WakeHandler): JobEngine {
-  const engine = createJobEngine({ url, clock: () => NOW, stopTimeoutMs: 5_000, log: SILENT });
+function engineOn(database: JobDatabase, handler: WakeHandler): JobEngine {
+  const engine = createJobEngine({
+    database,
+    clock: () => NOW,
+    stopTimeoutMs: 5_000,
+    log: SILENT,
+  });
   engine.onWake(handler);
   return engine;
 }
@@ -42,12 +49,12 @@ function secondsBetween(from: Date, to: Date): number {
   return Math.round((to.getTime() - from.getTime()) / 1000);
 }
 
-describeWith({ postgres: true }, 'the job engine', () => {
+describeOnEngines('the job engine', (kind) => {
   let ledger: Ledger;
   let engines: JobEngine[];
 
   beforeAll(async () => {
-    ledger = await openLedger();
+    ledger = await openLedger(kind);
   });
   afterAll(() => ledger.close());
   beforeEach(() => {
@@ -58,7 +65,7 @@ describeWith({ postgres: true }, 'the job engine', () => {
   });
 
   async function started(handler: WakeHandler): Promise<JobEngine> {
-    const engine = engineOn(ledger.url, handler);
+    const engine = engineOn(ledger.jobs, handler);
     engines.push(engine);
     await engine.start();
     return engine;
@@ -143,7 +150,7 @@ describeWith({ postgres: true }, 'the job engine', () => {
 
   it('wakes on one of the replicas, which may all start at once', async () => {
     const { woken, handler } = recorder();
-    const replicas = Array.from({ length: 3 }, () => engineOn(ledger.url, handler));
+    const replicas = Array.from({ length: 3 }, () => engineOn(ledger.jobs, handler));
     engines.push(...replicas);
     await Promise.all(replicas.map((replica) => replica.start()));
     const operationIds = Array.from({ length: 12 }, () => randomUUID());
@@ -202,7 +209,7 @@ describeWith({ postgres: true }, 'the job engine', () => {
 
   it('leaves the transaction alone before its start and after its stop', async () => {
     const { handler } = recorder();
-    const engine = engineOn(ledger.url, handler);
+    const engine = engineOn(ledger.jobs, handler);
     await inTransaction(ledger.db, (tx) => engine.wake(tx, { operationId: 'x', at: NOW }));
 
     await engine.start();
@@ -229,7 +236,7 @@ describeWith({ ownPostgres: true }, 'the job engine, while the database goes and
 
   it('starts when it is asked again, goes on after an outage, and stops in the next', async () => {
     const { woken, handler } = recorder();
-    const engine = engineOn(new Secret(server.url), handler);
+    const engine = engineOn({ kind: 'postgres', url: new Secret(server.url) }, handler);
     await server.kill();
     const failure = await engine.start().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UpstreamError);

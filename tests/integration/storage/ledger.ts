@@ -10,8 +10,11 @@ import { recordOutcome } from '../../../src/storage/grants.ts';
 import { insertInstance, type NewInstance } from '../../../src/storage/instances.ts';
 import { migrate } from '../../../src/storage/migrate.ts';
 import { claimOperation, endOperation, insertOperation } from '../../../src/storage/operations.ts';
+import { openEmbedded } from '../../../src/storage/embedded.ts';
+import type { JobDatabase } from '../../../src/storage/job-engine.ts';
 import { openPostgres, type PostgresOptions } from '../../../src/storage/postgres.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { freshDatabase, freshDataFolder } from '../../support/database.ts';
+import type { Engine } from '../../support/engines-under-test.ts';
 
 export const NOW = new Date('2026-03-01T12:00:00.000Z');
 
@@ -31,30 +34,60 @@ export const LIMITS: PostgresOptions = {
 
 export interface Ledger {
   readonly db: Db;
-  readonly url: Secret;
-  /** Another pool, as another replica has; closed with the ledger. */
-  open(options?: Partial<PostgresOptions>): Db;
+  readonly jobs: JobDatabase;
   close(): Promise<void>;
 }
 
-export async function openLedger(): Promise<Ledger> {
-  const ledger = await openEmptyDatabase();
+/** With what only a server has. */
+export interface PostgresLedger extends Ledger {
+  readonly url: Secret;
+  /** Another pool, as another replica has; closed with the ledger. */
+  open(options?: Partial<PostgresOptions>): Db;
+}
+
+export async function openLedger(engine: Engine): Promise<Ledger> {
+  return await migrated(await openEmptyDatabase(engine));
+}
+
+export async function openPostgresLedger(): Promise<PostgresLedger> {
+  return await migrated(await openEmptyPostgres());
+}
+
+async function migrated<L extends Ledger>(ledger: L): Promise<L> {
   await migrate(ledger.db);
   return ledger;
 }
 
-export async function openEmptyDatabase(): Promise<Ledger> {
+export async function openEmptyDatabase(engine: Engine): Promise<Ledger> {
+  return engine === 'postgres' ? await openEmptyPostgres() : openEmptyEmbedded();
+}
+
+function openEmptyEmbedded(): Ledger {
+  const folder = freshDataFolder();
+  const { db, session } = openEmbedded(folder.path);
+  return {
+    db,
+    jobs: { kind: 'embedded', session },
+    async close() {
+      await db.destroy();
+      folder.remove();
+    },
+  };
+}
+
+export async function openEmptyPostgres(): Promise<PostgresLedger> {
   const database = await freshDatabase();
-  const { url } = database;
+  const url = new Secret(database.url);
   const opened: Db[] = [];
   const open = (options: Partial<PostgresOptions> = {}): Db => {
-    const db = openPostgres(new Secret(url), { ...LIMITS, ...options });
+    const db = openPostgres(url, { ...LIMITS, ...options });
     opened.push(db);
     return db;
   };
   return {
     db: open(),
-    url: new Secret(url),
+    jobs: { kind: 'postgres', url },
+    url,
     open,
     async close() {
       await Promise.all(opened.map((db) => db.destroy()));

@@ -3,31 +3,19 @@ import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
 import { readInstallation, storeMarkKey } from '../../../src/storage/installation.ts';
 import { migrate, schemaIsCurrent } from '../../../src/storage/migrate.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { describeWith } from '../../support/needs.ts';
-import { type Ledger, openEmptyDatabase } from './ledger.ts';
+import { type Ledger, openEmptyDatabase, openEmptyPostgres } from './ledger.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describeWith({ postgres: true }, 'migrating', () => {
+describeOnEngines('migrating', (engine) => {
   let ledger: Ledger;
 
   afterEach(() => ledger.close());
 
-  it('is done by one of eight replicas that start at once, while the others wait and go on', async () => {
-    ledger = await openEmptyDatabase();
-    const replicas = Array.from({ length: 8 }, () => ledger.open({ maxConnections: 2 }));
-    expect(await schemaIsCurrent(ledger.db)).toBe(false);
-
-    const done = await Promise.all(replicas.map((replica) => migrate(replica)));
-
-    expect(done.filter((names) => names.length > 0)).toEqual([['0001-ledger']]);
-    expect(await Promise.all(replicas.map((replica) => schemaIsCurrent(replica)))).toEqual(
-      Array.from({ length: 8 }, () => true),
-    );
-  });
-
   it('does nothing the second time, and keeps the id of the installation', async () => {
-    ledger = await openEmptyDatabase();
+    ledger = await openEmptyDatabase(engine);
     await migrate(ledger.db);
     const { id, sealedMarkKey } = await readInstallation(ledger.db);
 
@@ -39,7 +27,7 @@ describeWith({ postgres: true }, 'migrating', () => {
   });
 
   it('leaves a database alone that a newer release has brought further', async () => {
-    ledger = await openEmptyDatabase();
+    ledger = await openEmptyDatabase(engine);
     await migrate(ledger.db);
     await sql`insert into schema_migrations (name, timestamp) values ('9999-later', 'then')`.execute(
       ledger.db,
@@ -50,7 +38,7 @@ describeWith({ postgres: true }, 'migrating', () => {
   });
 
   it('leaves nothing behind of a migration that fails', async () => {
-    ledger = await openEmptyDatabase();
+    ledger = await openEmptyDatabase(engine);
     await sql`create table grants (id uuid)`.execute(ledger.db);
 
     await expect(migrate(ledger.db)).rejects.toThrow('relation "grants" already exists');
@@ -62,7 +50,7 @@ describeWith({ postgres: true }, 'migrating', () => {
   });
 
   it('allows one installation only', async () => {
-    ledger = await openEmptyDatabase();
+    ledger = await openEmptyDatabase(engine);
     await migrate(ledger.db);
 
     await expect(
@@ -71,7 +59,7 @@ describeWith({ postgres: true }, 'migrating', () => {
   });
 
   it('keeps the first mark key, whichever replica stores it', async () => {
-    ledger = await openEmptyDatabase();
+    ledger = await openEmptyDatabase(engine);
     await migrate(ledger.db);
     const keys = ['v1.k.a.1', 'v1.k.a.2', 'v1.k.a.3', 'v1.k.a.4'];
 
@@ -81,5 +69,21 @@ describeWith({ postgres: true }, 'migrating', () => {
     expect(keys).toContain(winner);
     expect(stored).toEqual([winner, winner, winner, winner]);
     expect((await readInstallation(ledger.db)).sealedMarkKey).toBe(winner);
+  });
+});
+
+describeWith({ postgres: true }, 'migrating, on PostgreSQL alone', () => {
+  it('is done by one of eight replicas that start at once, while the others wait and go on', async () => {
+    const ledger = await openEmptyPostgres();
+    const replicas = Array.from({ length: 8 }, () => ledger.open({ maxConnections: 2 }));
+    expect(await schemaIsCurrent(ledger.db)).toBe(false);
+
+    const done = await Promise.all(replicas.map((replica) => migrate(replica)));
+
+    expect(done.filter((names) => names.length > 0)).toEqual([['0001-ledger']]);
+    expect(await Promise.all(replicas.map((replica) => schemaIsCurrent(replica)))).toEqual(
+      Array.from({ length: 8 }, () => true),
+    );
+    await ledger.close();
   });
 });

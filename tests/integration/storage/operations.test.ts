@@ -15,17 +15,17 @@ import {
 import { inTransaction } from '../../../src/storage/database.ts';
 import { findInstanceByKey, markInstanceDeleted } from '../../../src/storage/instances.ts';
 import { beat, removeReplica } from '../../../src/storage/replicas.ts';
-import { describeWith } from '../../support/needs.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { type Ledger, makeInstance, NOW, openLedger, seconds, startOperation } from './ledger.ts';
 
-describeWith({ postgres: true }, 'operations', () => {
+describeOnEngines('operations', (engine) => {
   let ledger: Ledger;
   let id: string;
   let instanceKey: string;
   let osbId: string;
 
   beforeAll(async () => {
-    ledger = await openLedger();
+    ledger = await openLedger(engine);
   });
   afterAll(() => ledger.close());
 

@@ -14,7 +14,7 @@ import { describeWith } from '../../support/needs.ts';
 import type { Postgres } from '../../support/real-parts/postgres.ts';
 import { until } from '../../support/until.ts';
 import { startFreezingProxy } from './freezing-proxy.ts';
-import { type Ledger, LIMITS, openEmptyDatabase } from './ledger.ts';
+import { LIMITS, openEmptyPostgres, type PostgresLedger } from './ledger.ts';
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(
@@ -44,12 +44,12 @@ async function isWaiting(db: Db, pid: number, event: string): Promise<boolean> {
 }
 
 describeWith({ postgres: true }, 'a connection to PostgreSQL', () => {
-  let ledger: Ledger;
+  let ledger: PostgresLedger;
   /** For what is done to the connections of `ledger.db`. */
   let aside: Db;
 
   beforeAll(async () => {
-    ledger = await openEmptyDatabase();
+    ledger = await openEmptyPostgres();
     aside = ledger.open({ maxConnections: 1 });
     await sql`create table things (id integer primary key)`.execute(aside);
   });
@@ -100,42 +100,6 @@ describeWith({ postgres: true }, 'a connection to PostgreSQL', () => {
     }
     expect(await prepared('%')).toBeLessThanOrEqual(200);
     expect(await prepared('%as one\\_of\\_many')).toBeGreaterThan(150);
-  });
-
-  it('rolls back what throws, and tells what was thrown', async () => {
-    const fault = new Error('of the work itself');
-
-    const failure = await failureOf(
-      inTransaction(ledger.db, async (tx) => {
-        await add(tx, 1);
-        throw fault;
-      }),
-    );
-
-    expect(failure).toBe(fault);
-    expect(await things()).toEqual([]);
-  });
-
-  it('does not pretend to have committed what a swallowed failure had undone', async () => {
-    const failure = await failureOf(
-      inTransaction(ledger.db, async (tx) => {
-        await add(tx, 1);
-        await add(tx, 1).catch(() => undefined);
-      }),
-    );
-
-    expect(failure).not.toBeInstanceOf(UpstreamError);
-    expect(String(failure)).toContain('rolled back');
-    expect(await things()).toEqual([]);
-  });
-
-  it('leaves a violated constraint as it is, for whoever expects it', async () => {
-    await add(ledger.db, 1);
-
-    const failure = await failureOf(add(ledger.db, 1));
-
-    expect(failure).not.toBeInstanceOf(UpstreamError);
-    expect(failure).toMatchObject({ code: '23505', constraint: 'things_pkey' });
   });
 
   it('that is cut between two statements fails the next, commits nothing, and is replaced', async () => {

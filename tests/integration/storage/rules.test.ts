@@ -10,7 +10,7 @@ import { announceGrant } from '../../../src/storage/bindings.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { markDeadIssuesRevoking } from '../../../src/storage/grants.ts';
 import { beat } from '../../../src/storage/replicas.ts';
-import { describeWith } from '../../support/needs.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { type Ledger, makeInstance, newGrant, NOW, openLedger, seconds } from './ledger.ts';
 
 /** Offsets from now in seconds. */
@@ -38,12 +38,12 @@ const SITUATIONS: readonly Situation[] = ISSUING_UNTIL.flatMap((issuingUntil) =>
   ),
 );
 
-describeWith({ postgres: true }, 'the rules of slots and of dead issues', () => {
+describeOnEngines('the rules of slots and of dead issues', (engine) => {
   let ledger: Ledger;
   const replicas = new Map<number | undefined, string>();
 
   beforeAll(async () => {
-    ledger = await openLedger();
+    ledger = await openLedger(engine);
     for (const seenAt of REPLICA_SEEN_AT) {
       const replicaId = randomUUID();
       replicas.set(seenAt, replicaId);
