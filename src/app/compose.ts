@@ -16,6 +16,7 @@ import { OpenClusters } from '../kubernetes/open-clusters.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { ProvisionersByPlan } from '../provisioners/by-plan.ts';
 import { ownClusterProvisioner } from '../provisioners/own-cluster/own-cluster.ts';
+import type { EmbeddedDatabase } from '../storage/embedded.ts';
 import { createJobEngine } from '../storage/job-engine.ts';
 import { Sealer } from '../storage/sealing.ts';
 import { drawKey, randomDraw } from './draw.ts';
@@ -33,6 +34,8 @@ export interface Composition {
   readonly broker: Broker;
   readonly publicServer: ReturnType<typeof createPublicServer>;
   readonly operatorServer: ReturnType<typeof createOperatorServer>;
+  /** Set where the database belongs to this process alone. */
+  readonly embedded: EmbeddedDatabase | undefined;
   readonly listen: { readonly public: ListenAddress; readonly operator: ListenAddress };
   readonly openClusters: OpenClusters;
   readonly state: StartupState;
@@ -53,7 +56,7 @@ const STOP_TIMEOUT_MS = 15_000;
 export function compose(config: Config, given: Partial<Surroundings> = {}): Composition {
   const log = given.log ?? processLogger(config);
   const clock = given.clock ?? (() => new Date());
-  const db = openDatabase(config, log);
+  const { db, jobs, embedded } = openDatabase(config.database, log);
   const sealer = new Sealer(config.sealingKeys);
   const limits: BrokerLimits = {
     createTimeoutMs: config.createTimeoutSeconds * 1000,
@@ -69,7 +72,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     db,
     sealer,
     jobs: createJobEngine({
-      url: config.databaseUrl,
+      database: jobs,
       clock,
       stopTimeoutMs: STOP_TIMEOUT_MS,
       log,
@@ -90,6 +93,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     broker,
     ...servers(config, broker, state),
     listen: { public: config.publicListen, operator: config.operatorListen },
+    embedded,
     openClusters,
     state,
     stopping,

@@ -5,7 +5,7 @@ import { loadMarker, type MarkerParts } from '../broker/load-marker.ts';
 import { UpstreamError } from '../domain/errors.ts';
 import type { Marker } from '../kubernetes/grant-mark.ts';
 import { migrate } from '../storage/migrate.ts';
-import { beat } from '../storage/replicas.ts';
+import { beat, forgetReplicas } from '../storage/replicas.ts';
 import { SealingError } from '../storage/sealing.ts';
 import type { Composition } from './compose.ts';
 
@@ -39,13 +39,22 @@ function tell({ log }: Broker, error: unknown, delayMs: number): void {
   }
 }
 
-async function connectOnce({ broker, state, drawKey }: Composition): Promise<void> {
+async function connectOnce({
+  broker,
+  embedded,
+  state,
+  drawKey,
+}: Composition): Promise<void> {
   const { db, log, sealer, replicaId, clock, jobs } = broker;
   const applied = await migrate(db);
   for (const migration of applied) {
     log.info({ migration }, 'migrated');
   }
   const marker = await markerOrWhyNot({ sealer, drawKey }, broker);
+  if (embedded !== undefined) {
+    // What they were doing is taken over now and not once their last beat is old.
+    await forgetReplicas(db);
+  }
   await beat(db, { replicaId, at: clock() });
   await jobs.start();
   state.complete(marker);

@@ -1,4 +1,5 @@
 // The server binary: picks the command. `serve` unless another is named.
+import { checkConfigCommand } from './commands/check-config.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { serveCommand } from './commands/serve.ts';
 import { EXIT_DONE, EXIT_USAGE } from './exit-status.ts';
@@ -11,14 +12,20 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { does: 'runs the broker until SIGTERM or SIGINT (the default)', run: serveCommand },
   migrate: { does: 'brings the schema of the database up to date and ends', run: migrateCommand },
+  'check-config': {
+    does: 'prints the configuration that a start would run with, without secrets',
+    run: checkConfigCommand,
+  },
 };
 
 const USAGE = `Usage: runtime-broker [${Object.keys(COMMANDS).join(' | ')}]`;
 
+const LONGEST_NAME = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+
 const HELP = [
   USAGE,
   '',
-  ...Object.entries(COMMANDS).map(([name, { does }]) => `  ${name.padEnd(8)} ${does}`),
+  ...Object.entries(COMMANDS).map(([name, { does }]) => `  ${name.padEnd(LONGEST_NAME)} ${does}`),
   '',
   'Settings come from the environment: see docs/configuration.md.',
 ].join('\n');

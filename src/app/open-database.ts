@@ -1,7 +1,9 @@
-// The database of a configuration.
-import type { Config } from '../config/config.ts';
+// The database of a configuration, and what else of it depends on which kind that is.
+import type { DatabaseSetting } from '../config/config.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Db } from '../storage/database.ts';
+import { type EmbeddedDatabase, openEmbedded } from '../storage/embedded.ts';
+import type { JobDatabase } from '../storage/job-engine.ts';
 import { openPostgres } from '../storage/postgres.ts';
 
 /** A bind holds a connection for three short trips, not while it talks to a cluster; twenty serve hundreds a second. */
@@ -13,13 +15,25 @@ const STATEMENT_TIMEOUT_MS = 5_000;
 /** A request waits no longer for a connection before it is told to come again. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Connects when first used; failures then are UpstreamErrors. */
-export function openDatabase({ databaseUrl }: Pick<Config, 'databaseUrl'>, log: Logger): Db {
-  return openPostgres(databaseUrl, {
+export interface OpenedDatabase {
+  readonly db: Db;
+  readonly jobs: JobDatabase;
+  /** Set where the database is this process's own, so that every replica that was seen in it before is dead. */
+  readonly embedded: EmbeddedDatabase | undefined;
+}
+
+/** Connects when first used; failures then are UpstreamErrors. An embedded one belongs to whoever holds its folder's lock. */
+export function openDatabase(setting: DatabaseSetting, log: Logger): OpenedDatabase {
+  if (setting.kind === 'embedded') {
+    const embedded = openEmbedded(setting.dataFolder);
+    return { db: embedded.db, jobs: { kind: 'embedded', session: embedded.session }, embedded };
+  }
+  const db = openPostgres(setting.url, {
     maxConnections: MAX_CONNECTIONS,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     applicationName: 'runtime-broker',
     log,
   });
+  return { db, jobs: { kind: 'postgres', url: setting.url }, embedded: undefined };
 }

@@ -1,6 +1,8 @@
 // The configuration file: YAML with a mapping at its top. Only what this version uses is a key.
 import { parse, YAMLParseError } from 'yaml';
+import type { AddressRules } from '../domain/address-pattern.ts';
 import type { Plan } from '../domain/plan.ts';
+import { readAddressRules } from './address-settings.ts';
 import type { Sources } from './environment.ts';
 import type { ConfigFault } from './faults.ts';
 import { integerBetween, textLike } from './kinds.ts';
@@ -26,6 +28,7 @@ const TOP_KINDS = {
 export interface FileSettings {
   readonly defaultRegion: string;
   readonly createTimeoutSeconds: number;
+  readonly clusterAddresses: AddressRules;
   readonly plans: readonly Plan[];
 }
 
@@ -36,10 +39,12 @@ export function readConfigFile(
 ): FileSettings {
   const top: PlanPlace = { path: '', faults, judgeSchema: judges.parameterSchema };
   const mapping = mappingAt(text === undefined ? undefined : parseYaml(text, faults), top);
-  const settings = readSection(mapping, { kinds: TOP_KINDS, subsections: ['plans'] }, top);
+  const subsections = ['clusterAddresses', 'plans'];
+  const settings = readSection(mapping, { kinds: TOP_KINDS, subsections }, top);
   return {
     defaultRegion: settings.defaultRegion ?? DEFAULT_REGION,
     createTimeoutSeconds: settings.createTimeoutSeconds ?? DEFAULT_CREATE_TIMEOUT_SECONDS,
+    clusterAddresses: readAddressRules(mapping['clusterAddresses'], below(top, 'clusterAddresses')),
     plans: readPlans(mapping['plans'], below(top, 'plans')),
   };
 }

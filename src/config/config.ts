@@ -1,5 +1,6 @@
 // What a configured broker knows when it starts. Everything is checked before it gets here, and frozen: nothing can be
 // half configured, and nobody can change it afterwards. How it was written down is read-config.ts's business.
+import type { AddressRules } from '../domain/address-pattern.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { Secret } from '../domain/secret.ts';
 
@@ -9,6 +10,12 @@ export interface ListenAddress {
   /** 0 picks a free one. */
   readonly port: number;
 }
+
+/** One PostgreSQL for any number of replicas, or a database in a folder that belongs to one process. */
+export type DatabaseSetting =
+  /** Secret as a whole, since it may hold a password. */
+  | { readonly kind: 'postgres'; readonly url: Secret }
+  | { readonly kind: 'embedded'; readonly dataFolder: string };
 
 /** How platforms prove who they are on the OSB routes. */
 export type PlatformAuth =
@@ -29,8 +36,7 @@ export const LOG_FORMATS = ['json', 'pretty'] as const;
 export interface Config {
   readonly publicListen: ListenAddress;
   readonly operatorListen: ListenAddress;
-  /** Secret as a whole, since it may hold a password. */
-  readonly databaseUrl: Secret;
+  readonly database: DatabaseSetting;
   readonly platformAuth: PlatformAuth;
   /** The first one seals; all of them open. */
   readonly sealingKeys: readonly [SealingKey, ...SealingKey[]];
@@ -40,6 +46,8 @@ export interface Config {
   /** Region of platforms that name none in their URL. */
   readonly defaultRegion: string;
   readonly createTimeoutSeconds: number;
+  /** What operators allow and deny beyond the rules for addresses of own clusters. */
+  readonly clusterAddresses: AddressRules;
   /** The built-in ones as changed by the file, then those the file adds; disabled ones included. */
   readonly plans: readonly Plan[];
 }

@@ -9,6 +9,7 @@ const PLAIN = [
   'RUNTIME_BROKER_LISTEN',
   'RUNTIME_BROKER_OPERATOR_LISTEN',
   'RUNTIME_BROKER_CONFIG',
+  'RUNTIME_BROKER_DATA_DIR',
   'RUNTIME_BROKER_AUTH',
   'RUNTIME_BROKER_ALLOW_NO_AUTH',
   'RUNTIME_BROKER_USERNAME',
@@ -31,7 +32,19 @@ export interface Sources {
   readonly readFile: ReadFile;
   readonly faults: ConfigFault[];
   readonly judges: Judges;
+  /** Secrets that nobody has given and that the data folder keeps: noted as they are read. */
+  readonly kept: KeptSecretName[];
+  /** Whether kept secrets that were not made yet count as there, for whoever only looks. */
+  readonly withStandIns: boolean;
 }
+
+/** Variable → file in the data folder that stands in for it with the embedded database. */
+export const KEPT_SECRETS = {
+  RUNTIME_BROKER_PASSWORD: 'platform-password',
+  RUNTIME_BROKER_SEALING_KEYS: 'sealing-keys',
+} as const;
+
+export type KeptSecretName = keyof typeof KEPT_SECRETS;
 
 export function readPlain({ env }: Sources, name: PlainName): string | undefined {
   return env[name] === '' ? undefined : env[name];

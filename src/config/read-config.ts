@@ -1,11 +1,13 @@
 // From the environment and the file it names to a Config, or to the list of everything that is wrong with them.
 // Starting, and what to say to the user, is the caller's business.
-import type { Config, ListenAddress, PlatformAuth } from './config.ts';
+import { Secret } from '../domain/secret.ts';
+import type { Config, DatabaseSetting, ListenAddress, PlatformAuth } from './config.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { readConfigFile } from './config-file.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import {
   type Environment,
+  type KeptSecretName,
   noteMissing,
   type ReadFile,
   readNamedFile,
@@ -16,38 +18,52 @@ import {
 } from './environment.ts';
 import { type ConfigFault, kindOf } from './faults.ts';
 import type { Judges } from './judges.ts';
+import { readKeptSecret } from './kept-secrets.ts';
 import { isLoopback, LISTEN_ADDRESS_FORM, readListenAddress } from './listen-address.ts';
 import { readSealingKeys, SEALING_KEYS_FORM } from './sealing-keys.ts';
 
 /** `warnings` are sentences for the log; they never stop a start. */
 export type ConfigResult =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly warnings: readonly string[];
+      /** Secrets that came from the data folder, or are to be made there. */
+      readonly kept: readonly KeptSecretName[];
+    }
   | {
       readonly ok: false;
       readonly faults: readonly ConfigFault[];
       readonly warnings: readonly string[];
     };
 
+export interface ReadingOptions {
+  /** For whoever only looks: what the first start would make in the data folder counts as there. */
+  readonly withStandIns?: boolean;
+}
+
 /** @param readFile the only way to the disk; throws where a file cannot be read */
-export function readConfig(env: Environment, readFile: ReadFile, judges: Judges): ConfigResult {
-  const sources: Sources = { env, readFile, judges, faults: [] };
+export function readConfig(
+  env: Environment,
+  readFile: ReadFile,
+  { withStandIns = false, ...judges }: Judges & ReadingOptions,
+): ConfigResult {
+  const sources: Sources = { env, readFile, judges, faults: [], kept: [], withStandIns };
   const listeners = readListeners(sources);
-  const databaseUrl = readDatabaseUrl(sources);
-  const platformAuth = readPlatformAuth(sources, listeners.publicListen);
-  const sealingKeys = readKeys(sources);
+  const database = readDatabase(sources);
+  const platformAuth = readPlatformAuth(sources, {
+    database,
+    publicListen: listeners.publicListen,
+  });
+  const sealingKeys = readKeys(sources, database);
   const log = readLog(sources);
   const file = readFileSettings(sources);
   const warnings = unreadVariables(env);
-  if (
-    sources.faults.length > 0 ||
-    databaseUrl === undefined ||
-    platformAuth === undefined ||
-    sealingKeys === undefined
-  ) {
+  if (sources.faults.length > 0 || platformAuth === undefined || sealingKeys === undefined) {
     return { ok: false, faults: sources.faults, warnings };
   }
-  const config = { ...listeners, databaseUrl, platformAuth, sealingKeys, ...log, ...file };
-  return { ok: true, config: deepFreeze<Config>(config), warnings };
+  const config = { ...listeners, database, platformAuth, sealingKeys, ...log, ...file };
+  return { ok: true, config: deepFreeze<Config>(config), warnings, kept: sources.kept };
 }
 
 function readListeners(sources: Sources) {
@@ -82,26 +98,57 @@ function readListener(
 const DATABASE_URL_FORM =
   'the URL of a PostgreSQL database, such as postgres://broker@127.0.0.1:5432/broker';
 
-function readDatabaseUrl(sources: Sources) {
+const DEFAULT_DATA_FOLDER = '.runtime-broker';
+
+function readDatabase(sources: Sources): DatabaseSetting {
+  const dataFolder = readPlain(sources, 'RUNTIME_BROKER_DATA_DIR') ?? DEFAULT_DATA_FOLDER;
+  const faultsBefore = sources.faults.length;
   const url = readSecret(sources, 'DATABASE_URL');
-  if (url === undefined) {
-    noteMissing(sources, 'DATABASE_URL', DATABASE_URL_FORM);
-    return undefined;
+  if (url === undefined && sources.faults.length === faultsBefore) {
+    return { kind: 'embedded', dataFolder };
   }
-  const found = isPostgresUrl(url.reveal())
-    ? sources.judges.databaseUrl(url)
-    : 'a text of another form';
+  const found = url && faultOfUrl(url, sources);
   if (found !== undefined) {
     sources.faults.push({ path: 'env DATABASE_URL', found, allowed: DATABASE_URL_FORM });
   }
-  return url;
+  return { kind: 'postgres', url: url ?? new Secret('') };
 }
 
-function isPostgresUrl(text: string): boolean {
-  return URL.canParse(text) && ['postgres:', 'postgresql:'].includes(new URL(text).protocol);
+const POSTGRES_PROTOCOLS = ['postgres:', 'postgresql:'];
+
+function faultOfUrl(url: Secret, { judges }: Sources): string | undefined {
+  const text = url.reveal();
+  const isUrl = URL.canParse(text) && POSTGRES_PROTOCOLS.includes(new URL(text).protocol);
+  return isUrl ? judges.databaseUrl(url) : 'a text of another form';
 }
 
-function readPlatformAuth(sources: Sources, publicListen: ListenAddress): PlatformAuth | undefined {
+/** From the environment; else, with the embedded database, from where the first start has put it. */
+function readOrKept(
+  sources: Sources,
+  database: DatabaseSetting,
+  { name, allowed }: { readonly name: KeptSecretName; readonly allowed: string },
+): Secret | undefined {
+  const faultsBefore = sources.faults.length;
+  const given = readSecret(sources, name);
+  if (given !== undefined || sources.faults.length > faultsBefore) {
+    return given;
+  }
+  if (database.kind === 'embedded') {
+    return readKeptSecret(sources, database.dataFolder, name);
+  }
+  noteMissing(sources, name, allowed);
+  return undefined;
+}
+
+interface AuthSurroundings {
+  readonly database: DatabaseSetting;
+  readonly publicListen: ListenAddress;
+}
+
+function readPlatformAuth(
+  sources: Sources,
+  { database, publicListen }: AuthSurroundings,
+): PlatformAuth | undefined {
   const kind = readChoice(sources, 'RUNTIME_BROKER_AUTH', ['basic', 'none']) ?? 'basic';
   const allowed = readChoice(sources, 'RUNTIME_BROKER_ALLOW_NO_AUTH', ['true', 'false']);
   if (kind === 'none') {
@@ -114,10 +161,10 @@ function readPlatformAuth(sources: Sources, publicListen: ListenAddress): Platfo
     }
     return { kind };
   }
-  return readBasic(sources);
+  return readBasic(sources, database);
 }
 
-function readBasic(sources: Sources): PlatformAuth | undefined {
+function readBasic(sources: Sources, database: DatabaseSetting): PlatformAuth | undefined {
   const username = readPlain(sources, 'RUNTIME_BROKER_USERNAME') ?? 'broker';
   if (username.includes(':')) {
     sources.faults.push({
@@ -126,22 +173,19 @@ function readBasic(sources: Sources): PlatformAuth | undefined {
       allowed: 'a user name without a colon, which ends the name in basic authentication',
     });
   }
-  const password = readSecret(sources, 'RUNTIME_BROKER_PASSWORD');
-  if (password === undefined) {
-    const wanted = 'the password of the platform, for basic authentication';
-    noteMissing(sources, 'RUNTIME_BROKER_PASSWORD', wanted);
-    return undefined;
-  }
-  return { kind: 'basic', username, password };
+  const password = readOrKept(sources, database, {
+    name: 'RUNTIME_BROKER_PASSWORD',
+    allowed: 'the password of the platform, for basic authentication',
+  });
+  return password && { kind: 'basic', username, password };
 }
 
-function readKeys(sources: Sources) {
-  const text = readSecret(sources, 'RUNTIME_BROKER_SEALING_KEYS');
-  if (text === undefined) {
-    noteMissing(sources, 'RUNTIME_BROKER_SEALING_KEYS', SEALING_KEYS_FORM);
-    return undefined;
-  }
-  return readSealingKeys(text, sources.faults);
+function readKeys(sources: Sources, database: DatabaseSetting) {
+  const text = readOrKept(sources, database, {
+    name: 'RUNTIME_BROKER_SEALING_KEYS',
+    allowed: SEALING_KEYS_FORM,
+  });
+  return text && readSealingKeys(text, sources.faults);
 }
 
 function readLog(sources: Sources): Pick<Config, 'logLevel' | 'logFormat'> {

@@ -11,7 +11,7 @@ import type {
 import { type DatabaseAction, databaseFailure } from './failures.ts';
 
 export interface EmbeddedSession {
-  /** Opens the database when it is first asked; a repeat answers the same, after a failure it tries again. */
+  /** Opens the database when it is first asked; a repeat answers the same, failures included. */
   open(): Promise<PGlite>;
   /** Waits for what runs, then closes; what comes later fails. */
   close(): Promise<void>;

@@ -61,17 +61,13 @@ class FolderSession implements EmbeddedSession {
   }
 
   async open(): Promise<PGlite> {
+    // Not tried again after a failure: each try costs some 400 MB, and a folder does not mend itself.
     this.#opened ??= openFolder(this.#dataFolder);
-    try {
-      return await this.#opened;
-    } catch (error) {
-      this.#opened = undefined;
-      throw error;
-    }
+    return await this.#opened;
   }
 
   async close(): Promise<void> {
-    const pglite = await this.#opened;
+    const pglite = await this.#opened?.catch(() => undefined);
     if (pglite === undefined || pglite.closed) return;
     // Waits for its turn, and the next start has no log to replay.
     await pglite.query('checkpoint');

@@ -22,6 +22,8 @@ export async function removeReplica(tx: Tx, replicaId: string): Promise<void> {
 /** A replica that lives was seen then or later: the domain's rule, for SQL. */
 export function lastSeenOfLiving(now: Date): Date {
   return new Date(now.getTime() - REPLICA_LOST_AFTER_MS);
+}
+
 /** For a database that belongs to one process at a time: whoever was seen in it before is gone, however lately. */
 export async function forgetReplicas(tx: Tx): Promise<void> {
   await tx.deleteFrom('replicas').execute();

@@ -3,12 +3,14 @@
 
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
 import { recordOutput } from './leak-record.ts';
 import type { PostgresOfRun } from './provided.ts';
 import { createDatabase, dropDatabase } from './real-parts/databases.ts';
-import { type GuardedFolder, openGuardedFolder } from './real-parts/guarded-folder.ts';
+import { openGuardedFolder } from './real-parts/guarded-folder.ts';
 import { type Postgres, startPostgres } from './real-parts/postgres.ts';
 
 export interface FreshDatabase {
@@ -43,9 +45,18 @@ export async function ownPostgres(): Promise<Postgres> {
   return startPostgres(binaries.path);
 }
 
-/** Empty, for a broker without DATABASE_URL or for what it is made of; the test removes it. */
-export function freshDataFolder(): GuardedFolder {
-  return openGuardedFolder('data');
+export interface FreshDataFolder {
+  readonly path: string;
+  /** Nobody may use it any more. */
+  remove(): void;
+}
+
+/** Empty, for the embedded database; removed with the process at the latest. */
+export function freshDataFolder(): FreshDataFolder {
+  const guarded = openGuardedFolder('data');
+  const path = join(guarded.path, 'data');
+  mkdirSync(path, { mode: 0o700 });
+  return { path, remove: () => guarded.remove() };
 }
 
 /** The whole database as SQL, for the record of outputs. */

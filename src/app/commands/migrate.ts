@@ -2,21 +2,21 @@
 // done before, under another database user.
 import { createLogger } from '../../observability/logger.ts';
 import { migrate } from '../../storage/migrate.ts';
-import { configured } from '../configured.ts';
-import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../exit-status.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../exit-status.ts';
 import { openDatabase } from '../open-database.ts';
+import { prepare } from '../prepare.ts';
 
 export async function migrateCommand(): Promise<number> {
-  const settings = configured();
-  if (settings === undefined) {
-    return EXIT_USAGE;
+  const prepared = await prepare();
+  if (typeof prepared === 'number') {
+    return prepared;
   }
-  const { config, warnings } = settings;
+  const { config, warnings, dataFolder } = prepared;
   const log = createLogger({ level: config.logLevel, format: config.logFormat ?? 'pretty' });
   for (const warning of warnings) {
     process.stderr.write(`${warning}\n`);
   }
-  const db = openDatabase(config, log);
+  const { db } = openDatabase(config.database, log);
   try {
     const applied = await migrate(db);
     const done = applied.length === 0 ? 'The schema is current.' : `Applied: ${applied.join(', ')}`;
@@ -27,6 +27,7 @@ export async function migrateCommand(): Promise<number> {
     return EXIT_FAILED;
   } finally {
     await db.destroy();
+    dataFolder?.lock.release();
   }
 }
 

@@ -1,34 +1,56 @@
 // `serve`: runs the broker until SIGTERM or SIGINT, then finishes what runs. A second signal ends it at once.
 import { compose } from '../compose.ts';
-import { configured } from '../configured.ts';
-import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE } from '../exit-status.ts';
+import { EXIT_DONE, EXIT_FAILED } from '../exit-status.ts';
 import { start } from '../lifecycle.ts';
+import { type Prepared, prepare } from '../prepare.ts';
+import { tellEmbedded } from '../tell-embedded.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export async function serveCommand(): Promise<number> {
-  const settings = configured();
-  if (settings === undefined) {
-    return EXIT_USAGE;
+  const prepared = await prepare();
+  if (typeof prepared === 'number') {
+    return prepared;
   }
-  const composition = compose(settings.config);
+  try {
+    return await serve(prepared);
+  } finally {
+    prepared.dataFolder?.lock.release();
+  }
+}
+
+async function serve({ config, kept, warnings, dataFolder }: Prepared): Promise<number> {
+  const composition = compose(config);
   const { log } = composition.broker;
-  for (const warning of settings.warnings) {
+  for (const warning of warnings) {
     log.warn(warning);
   }
-  const stopped = firstSignal();
+  const ended = Promise.race([
+    firstSignal(),
+    ...(dataFolder === undefined ? [] : [dataFolder.lock.lost.then(() => LOCK_LOST)]),
+  ]);
   try {
+    // Another server may come back, a damaged folder does not mend itself: that ends the start.
+    await composition.embedded?.open();
     const running = await start(composition);
-    const signal = await stopped;
-    log.info({ signal }, 'stopping on a signal');
+    tellEmbedded(log, { config, kept });
+    dataFolder?.lock.tellAddress(running.operatorUrl);
+    const reason = await ended;
+    if (reason === LOCK_LOST) {
+      log.fatal('the lock of the data folder was taken away; another process may be writing there');
+    } else {
+      log.info({ signal: reason }, 'stopping on a signal');
+    }
     await running.stop();
     endWithoutStragglers();
-    return EXIT_DONE;
+    return reason === LOCK_LOST ? EXIT_FAILED : EXIT_DONE;
   } catch (error) {
     log.fatal({ err: error }, 'the broker cannot run');
     return EXIT_FAILED;
   }
 }
+
+const LOCK_LOST = 'lock lost';
 
 /**
  * Ctrl-C reaches npm and this process, and npm passes its own on: what comes within this time of the first signal is

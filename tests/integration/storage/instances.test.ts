@@ -15,6 +15,7 @@ import {
   readSealedAccess,
 } from '../../../src/storage/instances.ts';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
+import { describeWith } from '../../support/needs.ts';
 import { until } from '../../support/until.ts';
 import {
   finishOperation,
@@ -23,6 +24,7 @@ import {
   newInstance,
   NOW,
   openLedger,
+  openPostgresLedger,
   seconds,
   startOperation,
 } from './ledger.ts';
@@ -232,56 +234,6 @@ describeOnEngines('instances', (engine) => {
 
     expect((await findInstance(ledger.db, made.id))?.instance.deletedAt).toEqual(seconds(1));
   });
-
-  it('are locked for one transaction at a time', async () => {
-    const made = await makeInstance(ledger.db);
-    const events: string[] = [];
-    const release = Promise.withResolvers<void>();
-    const isLocked = Promise.withResolvers<void>();
-
-    const first = inTransaction(ledger.db, async (tx) => {
-      expect(await lockInstance(tx, made.id)).toBe(made.key);
-      isLocked.resolve();
-      await release.promise;
-      events.push('first is done');
-    });
-    await isLocked.promise;
-    const second = inTransaction(ledger.db, async (tx) => {
-      await lockInstance(tx, made.id);
-      events.push('second has the lock');
-    });
-    await until({ what: 'somebody waits for a lock', limitMs: 10_000, isSo: somebodyWaits });
-    release.resolve();
-    await Promise.all([first, second]);
-
-    expect(events).toEqual(['first is done', 'second has the lock']);
-  });
-
-  it('are not locked once deleted, even by one who waited meanwhile', async () => {
-    const made = await makeInstance(ledger.db);
-    const release = Promise.withResolvers<void>();
-    const isLocked = Promise.withResolvers<void>();
-
-    const deleting = inTransaction(ledger.db, async (tx) => {
-      await lockInstance(tx, made.id);
-      isLocked.resolve();
-      await markInstanceDeleted(tx, made.key, { at: NOW });
-      await release.promise;
-    });
-    await isLocked.promise;
-    const waiting = inTransaction(ledger.db, (tx) => lockInstance(tx, made.id));
-    await until({ what: 'somebody waits for a lock', limitMs: 10_000, isSo: somebodyWaits });
-    release.resolve();
-    await deleting;
-
-    expect(await waiting).toBeUndefined();
-    expect(await inTransaction(ledger.db, (tx) => lockInstance(tx, made.id))).toBeUndefined();
-  });
-
-  async function somebodyWaits(): Promise<boolean> {
-    const waiting = await sessionsThatWait(ledger);
-    return waiting > 0;
-  }
 });
 
 async function sessionsThatWait({ db }: Ledger): Promise<number> {
@@ -290,3 +242,66 @@ async function sessionsThatWait({ db }: Ledger): Promise<number> {
     where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
   return rows[0]?.waiting ?? 0;
 }
+
+describeWith(
+  { postgres: true },
+  'instances, on PostgreSQL, which alone has several sessions',
+  () => {
+    let ledger: Ledger;
+
+    beforeAll(async () => {
+      ledger = await openPostgresLedger();
+    });
+    afterAll(() => ledger.close());
+
+    it('are locked for one transaction at a time', async () => {
+      const made = await makeInstance(ledger.db);
+      const events: string[] = [];
+      const release = Promise.withResolvers<void>();
+      const isLocked = Promise.withResolvers<void>();
+
+      const first = inTransaction(ledger.db, async (tx) => {
+        expect(await lockInstance(tx, made.id)).toBe(made.key);
+        isLocked.resolve();
+        await release.promise;
+        events.push('first is done');
+      });
+      await isLocked.promise;
+      const second = inTransaction(ledger.db, async (tx) => {
+        await lockInstance(tx, made.id);
+        events.push('second has the lock');
+      });
+      await until({ what: 'somebody waits for a lock', limitMs: 10_000, isSo: somebodyWaits });
+      release.resolve();
+      await Promise.all([first, second]);
+
+      expect(events).toEqual(['first is done', 'second has the lock']);
+    });
+
+    it('are not locked once deleted, even by one who waited meanwhile', async () => {
+      const made = await makeInstance(ledger.db);
+      const release = Promise.withResolvers<void>();
+      const isLocked = Promise.withResolvers<void>();
+
+      const deleting = inTransaction(ledger.db, async (tx) => {
+        await lockInstance(tx, made.id);
+        isLocked.resolve();
+        await markInstanceDeleted(tx, made.key, { at: NOW });
+        await release.promise;
+      });
+      await isLocked.promise;
+      const waiting = inTransaction(ledger.db, (tx) => lockInstance(tx, made.id));
+      await until({ what: 'somebody waits for a lock', limitMs: 10_000, isSo: somebodyWaits });
+      release.resolve();
+      await deleting;
+
+      expect(await waiting).toBeUndefined();
+      expect(await inTransaction(ledger.db, (tx) => lockInstance(tx, made.id))).toBeUndefined();
+    });
+
+    async function somebodyWaits(): Promise<boolean> {
+      const waiting = await sessionsThatWait(ledger);
+      return waiting > 0;
+    }
+  },
+);
