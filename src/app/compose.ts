@@ -19,6 +19,7 @@ import { ownClusterProvisioner } from '../provisioners/own-cluster/own-cluster.t
 import type { EmbeddedDatabase } from '../storage/embedded.ts';
 import { createJobEngine } from '../storage/job-engine.ts';
 import { Sealer } from '../storage/sealing.ts';
+import { addressGuard, type Listening } from './address-guard.ts';
 import { drawKey, randomDraw } from './draw.ts';
 import { openDatabase } from './open-database.ts';
 import { StartupState } from './startup-state.ts';
@@ -63,8 +64,12 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     undoTimeoutMs: UNDO_TIMEOUT_MS,
     deleteTimeoutMs: DELETE_TIMEOUT_MS,
   };
-  const openClusters = new OpenClusters({ retireAfterMs: longestUseMs(limits) });
-  const provisioners = new ProvisionersByPlan(config.plans, [ownClusterProvisioner(openClusters)]);
+  const listening: Listening[] = [];
+  const guard = addressGuard(config, listening);
+  const openClusters = new OpenClusters({ retireAfterMs: longestUseMs(limits), guard });
+  const provisioners = new ProvisionersByPlan(config.plans, [
+    ownClusterProvisioner({ clusters: openClusters, guard }),
+  ]);
   const state = new StartupState();
   const stopping = new AbortController();
   const draw = given.draw ?? randomDraw;
@@ -89,9 +94,11 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     log,
   };
   broker.jobs.onWake((operationId) => runOperation(broker, operationId, stopping.signal));
+  const surfaces = servers(config, broker, state);
+  listening.push(surfaces.publicServer, surfaces.operatorServer);
   return {
     broker,
-    ...servers(config, broker, state),
+    ...surfaces,
     listen: { public: config.publicListen, operator: config.operatorListen },
     embedded,
     openClusters,

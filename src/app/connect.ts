@@ -39,12 +39,7 @@ function tell({ log }: Broker, error: unknown, delayMs: number): void {
   }
 }
 
-async function connectOnce({
-  broker,
-  embedded,
-  state,
-  drawKey,
-}: Composition): Promise<void> {
+async function connectOnce({ broker, embedded, state, drawKey }: Composition): Promise<void> {
   const { db, log, sealer, replicaId, clock, jobs } = broker;
   const applied = await migrate(db);
   for (const migration of applied) {

@@ -1,5 +1,6 @@
 // What follows from a step that threw: is the operation worth another try, and what is its user told.
 import { BrokerError, UpstreamError, type UpstreamReason } from '../domain/errors.ts';
+import { AddressRefusedError, sentenceOfRefusal } from '../kubernetes/address-guard.ts';
 
 /** `abandon`: no repeat can help. `repeat`: later, with the description shown meanwhile. */
 export interface StepFailure {
@@ -26,7 +27,11 @@ export function stepFailure(error: unknown): StepFailure {
 }
 
 /** No host, no text of the cluster: a platform shows this to its user. */
-function describe({ system, reason }: UpstreamError): string {
+function describe(error: UpstreamError): string {
+  if (error instanceof AddressRefusedError) {
+    return sentenceOfRefusal(error.kind);
+  }
+  const { system, reason } = error;
   const subject = system === 'database' ? 'The database of the broker' : 'The cluster';
   return `${subject} ${PREDICATES[reason]}.`;
 }
@@ -46,4 +51,5 @@ const PREDICATES: Readonly<Record<UpstreamReason, string>> = {
   cut: 'cuts the connection',
   cancelled: 'did not answer before the attempt was stopped',
   'malformed-answer': 'does not answer as a Kubernetes API server',
+  'address-refused': 'is at an address that is refused',
 };

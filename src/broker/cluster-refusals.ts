@@ -25,6 +25,8 @@ function wordFor(error: UpstreamError): string {
       return ': the admin access lacks a right';
     case 'not-found':
       return error instanceof NamespaceMissingError ? ': the namespace of bindings is missing' : '';
+    case 'address-refused':
+      return ': it is at an address that the broker may not call';
     case 'tls':
       return ': its certificate is not trusted';
     default:

@@ -64,7 +64,7 @@ async function answerByState(
   const admission = admitInstance(broker, request, current?.instance);
   const sameRequest = await isSameRequest(broker, current?.instance, { request, admission });
   if (!sameRequest) {
-    checkParameters(broker, request, admission);
+    await checkWhatIsNew(broker, request, admission);
   }
   const decided = decideCreateInstance({
     current: current && { state: instanceState(current.latest), sameRequest },
@@ -82,14 +82,17 @@ async function answerByState(
   }
 }
 
-/** Today's schema is not asked about what was admitted under an earlier one, nor one that is gone. */
-function checkParameters(
+/** Today's schema and rules are not asked about what was admitted under earlier ones, nor a plan that is gone. */
+async function checkWhatIsNew(
   { parameterRules }: Broker,
   { parameters }: CreateInstanceRequest,
-  { plan }: Admission,
-): void {
+  { plan, provisioner, admitted }: Admission,
+): Promise<void> {
   if (plan !== undefined) {
     parameterRules.checkCreate(plan, parameters);
+  }
+  if (admitted.access !== undefined) {
+    await provisioner.checkNewAccess?.(admitted.access);
   }
 }
 

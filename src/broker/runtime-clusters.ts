@@ -48,8 +48,10 @@ export class RuntimeClusters {
   async open(instance: Instance, signal?: AbortSignal): Promise<ClusterClient> {
     const { provisioners, openClusters } = this.#parts;
     const runtime = this.runtimeOf(instance);
-    const access = await provisioners.provisionerOf(instance).adminAccess(runtime);
-    const client = openClusters.clientFor(instance.key, access);
+    const provisioner = provisioners.provisionerOf(instance);
+    const access = await provisioner.adminAccess(runtime);
+    const isTrusted = provisioner.trustsAddresses ?? false;
+    const client = openClusters.clientFor(instance.key, access, { isTrusted });
     await this.confirm(client, instance, signal);
     return client;
   }

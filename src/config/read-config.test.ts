@@ -68,7 +68,7 @@ describe('the environment', () => {
   });
 
   it('names in one go everything that a start on PostgreSQL needs', () => {
-    expect(faultsOf(read({ DATABASE_URL: ENOUGH.DATABASE_URL }))).toEqual([
+    expect(faultsOf(read({ DATABASE_URL: ENOUGH['DATABASE_URL'] }))).toEqual([
       'env RUNTIME_BROKER_PASSWORD: nothing',
       'env RUNTIME_BROKER_SEALING_KEYS: nothing',
     ]);

@@ -52,7 +52,7 @@ export type UpstreamSystem = 'cluster' | 'database' | 'control-plane' | 'gardene
 /**
  * How a call to another system failed. `unauthorized` to `server-error` are its answers (HTTP 401, 403, 404, 409,
  * 422, 429, 5xx, any other); the rest never became one: no connection, TLS not agreed, no answer in time, cut
- * in the middle, cancelled by us, or not what the protocol promises.
+ * in the middle, cancelled by us, not what the protocol promises, or to an address that is never called.
  */
 export type UpstreamReason =
   | 'unauthorized'
@@ -68,7 +68,8 @@ export type UpstreamReason =
   | 'timed-out'
   | 'cut'
   | 'cancelled'
-  | 'malformed-answer';
+  | 'malformed-answer'
+  | 'address-refused';
 
 export interface UpstreamFailure {
   readonly system: UpstreamSystem;

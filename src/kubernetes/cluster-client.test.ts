@@ -36,7 +36,7 @@ function accessTo(server: HttpsServer): ClusterAccess {
 }
 
 function open(access: ClusterAccess, limits: Partial<ClusterLimits> = {}): ClusterClient {
-  const client = new ClusterClient(access, limits);
+  const client = new ClusterClient(access, { limits });
   onTestFinished(() => client.close());
   return client;
 }

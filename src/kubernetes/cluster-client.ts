@@ -5,6 +5,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { Client, type Dispatcher, Pool } from 'undici';
 
 import type { Secret } from '../domain/secret.ts';
+import type { AddressGuard } from './address-guard.ts';
 import { CallLimit } from './call-limit.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { type KubernetesObject, readAnswer } from './cluster-answer.ts';
@@ -54,6 +55,12 @@ export interface ClusterCall {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface ClusterClientOptions {
+  readonly limits?: Partial<ClusterLimits>;
+  /** Where the address comes from a caller: asked before every connection. */
+  readonly guard?: AddressGuard | undefined;
+}
+
 export class ClusterClient {
   readonly access: ClusterAccess;
   readonly #limits: ClusterLimits;
@@ -61,6 +68,7 @@ export class ClusterClient {
   readonly #pathPrefix: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #secureContext: SecureContext;
+  readonly #guard: AddressGuard | undefined;
   readonly #pool: Pool;
   #anonymousPool: Pool | undefined;
   #connectionsOpened = 0;
@@ -69,9 +77,10 @@ export class ClusterClient {
   #closed: Promise<unknown> | undefined;
 
   /** Opens no connection yet. Throws an UpstreamError where TLS cannot be set up from the access. */
-  constructor(access: ClusterAccess, limits: Partial<ClusterLimits> = {}) {
+  constructor(access: ClusterAccess, { limits, guard }: ClusterClientOptions = {}) {
     this.access = access;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#guard = guard;
     const url = new URL(access.server);
     this.#origin = url.origin;
     this.#pathPrefix = url.pathname.replace(/\/+$/, '');
@@ -145,6 +154,8 @@ export class ClusterClient {
   ): Promise<R> {
     const limit = new CallLimit(this.#limits.totalMs, call.signal);
     try {
+      // A literal is connected to without a lookup.
+      await this.#guard?.demandAllowed(this.access.server);
       return await exchange(limit.signal);
     } catch (thrown) {
       throw failureOfThrown(call.action, thrown, limit.endedBy);
@@ -233,6 +244,7 @@ export class ClusterClient {
         // Said, so that NODE_TLS_REJECT_UNAUTHORIZED cannot unsay it.
         rejectUnauthorized: true,
         ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+        ...(this.#guard === undefined ? {} : { lookup: this.#guard.lookupFor(this.access.server) }),
       },
     };
   }

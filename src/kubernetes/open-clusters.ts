@@ -1,6 +1,7 @@
 // The open clients, one a cluster, so that connections live on from one call to the next. Where the access comes
 // from, and when a key's access is not to be used any more, is left to the provisioners.
 
+import type { AddressGuard } from './address-guard.ts';
 import { type ClusterAccess, sameAccess } from './cluster-access.ts';
 import { ClusterClient, type ClusterLimits } from './cluster-client.ts';
 
@@ -10,6 +11,13 @@ export interface OpenClustersOptions {
   /** Beyond it, the client that was used least recently is retired. */
   readonly maxOpen?: number;
   readonly limits?: Partial<ClusterLimits>;
+  /** Asked about the addresses of all clusters but those that are trusted. */
+  readonly guard?: AddressGuard;
+}
+
+export interface ClientTerms {
+  /** The access was made by ourselves or our own systems, so its address is not judged. */
+  readonly isTrusted?: boolean;
 }
 
 /** Idle connections close after 55 s by themselves; what stays of an unused client is its parsed certificates. */
@@ -19,28 +27,37 @@ export class OpenClusters {
   readonly #retireAfterMs: number;
   readonly #maxOpen: number;
   readonly #limits: Partial<ClusterLimits>;
+  readonly #guard: AddressGuard | undefined;
   /** In the order of their last use. */
   readonly #open = new Map<string, ClusterClient>();
   readonly #retired = new Map<ClusterClient, NodeJS.Timeout>();
 
-  constructor({ retireAfterMs, maxOpen = DEFAULT_MAX_OPEN, limits = {} }: OpenClustersOptions) {
+  constructor(options: OpenClustersOptions) {
+    const { retireAfterMs, maxOpen = DEFAULT_MAX_OPEN, limits = {}, guard } = options;
     this.#retireAfterMs = retireAfterMs;
     this.#maxOpen = maxOpen;
     this.#limits = limits;
+    this.#guard = guard;
   }
 
   /**
    * The same access under the same key is the same client; another access replaces it. Throws an UpstreamError where
    * TLS cannot be set up from the access.
    */
-  clientFor(key: string, access: ClusterAccess): ClusterClient {
+  clientFor(
+    key: string,
+    access: ClusterAccess,
+    { isTrusted = false }: ClientTerms = {},
+  ): ClusterClient {
     const open = this.#open.get(key);
     if (open !== undefined && sameAccess(open.access, access)) {
       this.#open.delete(key);
       this.#open.set(key, open);
       return open;
     }
-    const client = new ClusterClient(access, this.#limits);
+    const limits = this.#limits;
+    const guard = isTrusted ? undefined : this.#guard;
+    const client = new ClusterClient(access, { limits, guard });
     this.drop(key);
     this.#open.set(key, client);
     this.#retireLeastRecentlyUsed();

@@ -1,13 +1,20 @@
 import { expect, it } from 'vitest';
 
 import { BUILT_IN_PLANS } from '../domain/built-in-plans.ts';
+import { AddressGuard } from '../kubernetes/address-guard.ts';
 import { OpenClusters } from '../kubernetes/open-clusters.ts';
 import { ProvisionersByPlan } from './by-plan.ts';
 import { ownClusterProvisioner } from './own-cluster/own-cluster.ts';
 
 const AWS = '361c511f-f939-4621-b228-d0fb79a1fe15';
 const OWN_CLUSTER = '03e3cb66-a4c6-4c6a-b4b0-5d42224debea';
-const ownCluster = ownClusterProvisioner(new OpenClusters({ retireAfterMs: 0 }));
+const guard = new AddressGuard({
+  law: { allow: [], deny: [], allowsLoopback: false },
+  ownEndpoints: () => [],
+  localAddresses: () => [],
+  resolve: () => Promise.resolve([]),
+});
+const ownCluster = ownClusterProvisioner({ clusters: new OpenClusters({ retireAfterMs: 0 }), guard });
 
 it('offers the plans whose provisioner runs here', () => {
   const provisioners = new ProvisionersByPlan(BUILT_IN_PLANS, [ownCluster]);

@@ -62,6 +62,13 @@ export interface Provisioner {
    * @throws BrokerError `invalid-parameters`
    */
   admit(parameters: JsonObject): AdmittedParameters;
+  /**
+   * Asked about access that came with a request, unless it is the one that an instance has.
+   * @throws BrokerError `invalid-parameters` where it may not be used whatever the cluster says
+   */
+  checkNewAccess?(access: ClusterAccess): Promise<void>;
+  /** Set where admin access comes from our own systems and not from a caller, so that its address is not judged. */
+  readonly trustsAddresses?: true;
   /** @throws UpstreamError when the source of admin access fails. */
   adminAccess(runtime: Runtime): Promise<ClusterAccess>;
 }

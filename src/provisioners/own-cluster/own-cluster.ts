@@ -2,6 +2,7 @@
 // of the grants, and that one stays when the instance goes (contract 2).
 import { BrokerError, UpstreamError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { type AddressGuard, sentenceOfRefusal } from '../../kubernetes/address-guard.ts';
 import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import type { OpenClusters } from '../../kubernetes/open-clusters.ts';
 import { readKubeconfig } from '../../kubernetes/read-kubeconfig.ts';
@@ -13,7 +14,12 @@ import { reachCluster } from './reach-cluster.ts';
 /** A cluster that somebody wants attached is up; this bridges an upgrade of its control plane, or a restart of ours. */
 const PROVISION_SECONDS = 5 * 60;
 
-export function ownClusterProvisioner(clusters: OpenClusters): Provisioner {
+export interface OwnClusterParts {
+  readonly clusters: OpenClusters;
+  readonly guard: AddressGuard;
+}
+
+export function ownClusterProvisioner({ clusters, guard }: OwnClusterParts): Provisioner {
   const parts = {
     clientOf: async (runtime: Runtime) =>
       clusters.clientFor(runtime.instance.key, await adminAccess(runtime)),
@@ -24,6 +30,7 @@ export function ownClusterProvisioner(clusters: OpenClusters): Provisioner {
     provision: [reachCluster(parts), checkRights(parts), makeNamespace(parts)],
     deprovision: [],
     admit,
+    checkNewAccess: (access) => checkAddress(access, guard),
     adminAccess,
   };
 }
@@ -37,6 +44,14 @@ function admit(parameters: JsonObject): AdmittedParameters {
     });
   }
   return { parameters: shown, access: readKubeconfig(kubeconfig) };
+}
+
+/** What can be said without asking a name's servers; where names lead is judged at each connection. */
+async function checkAddress({ server }: ClusterAccess, guard: AddressGuard): Promise<void> {
+  const refused = await guard.refusalOf(server);
+  if (refused !== undefined) {
+    throw new BrokerError({ code: 'invalid-parameters', description: sentenceOfRefusal(refused) });
+  }
 }
 
 async function adminAccess({ instance, sealedAccess }: Runtime): Promise<ClusterAccess> {
