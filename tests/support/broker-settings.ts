@@ -33,3 +33,14 @@ export function brokerSettings(
     },
   };
 }
+
+/** Of the embedded default, which makes its own secrets. */
+export function embeddedSettings(dataFolder: string): Readonly<Record<string, string>> {
+  return {
+    RUNTIME_BROKER_LISTEN: '127.0.0.1:0',
+    RUNTIME_BROKER_OPERATOR_LISTEN: '127.0.0.1:0',
+    RUNTIME_BROKER_DATA_DIR: dataFolder,
+    RUNTIME_BROKER_LOG_LEVEL: 'debug',
+    RUNTIME_BROKER_LOG_FORMAT: 'json',
+  };
+}
