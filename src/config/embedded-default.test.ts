@@ -13,6 +13,8 @@ const KEPT = {
 
 const HERE: Environment = { RUNTIME_BROKER_DATA_DIR: 'folder' };
 
+const NO_JUDGES = { databaseUrl: () => undefined, parameterSchema: () => undefined };
+
 function read(
   env: Environment,
   files: Readonly<Record<string, string>>,
@@ -27,7 +29,7 @@ function read(
     }
     return text;
   };
-  return { ...readConfig(env, readFile, options), asked };
+  return { ...readConfig(env, readFile, { ...NO_JUDGES, ...options }), asked };
 }
 
 function passwordOf(result: ReturnType<typeof read>): string | undefined {
