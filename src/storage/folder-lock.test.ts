@@ -125,7 +125,10 @@ describe('the lock of a folder', () => {
   });
 
   it.each([
-    ['of another machine', JSON.stringify({ ...thisProcess(), place: 'far', token: 'x', startedAt: STARTED_AT })],
+    [
+      'of another machine',
+      JSON.stringify({ ...thisProcess(), place: 'far', token: 'x', startedAt: STARTED_AT }),
+    ],
     ['that is damaged', '{"pid": 12'],
     ['that is empty', ''],
     ['that is not JSON of a holder', '[]'],

@@ -7,6 +7,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { inject } from 'vitest';
+import type { Engine } from './engines-under-test.ts';
 import { recordOutput } from './leak-record.ts';
 import type { PostgresOfRun } from './provided.ts';
 import { createDatabase, dropDatabase } from './real-parts/databases.ts';
@@ -14,7 +15,10 @@ import { openGuardedFolder } from './real-parts/guarded-folder.ts';
 import { type Postgres, startPostgres } from './real-parts/postgres.ts';
 
 export interface FreshDatabase {
+  /** Empty where the database is an embedded one. */
   readonly url: string;
+  /** Settings of a broker on it, beside the URL. */
+  readonly env: Readonly<Record<string, string>>;
   /** Writes all it holds to the record of outputs, then drops it, connected or not. */
   drop(): Promise<void>;
 }
@@ -31,6 +35,7 @@ export async function freshDatabase(
   const url = await createDatabase(postgres.url, name, options);
   return {
     url,
+    env: {},
     async drop() {
       recordOutput('database dump', await dump(postgres.pgDump, url));
       await dropDatabase(postgres.url, name);
@@ -43,6 +48,17 @@ export async function ownPostgres(): Promise<Postgres> {
   const binaries = inject('parts').postgresBinaries;
   if (!binaries.found) throw new Error(`no PostgreSQL to start: ${binaries.howToGet}`);
   return startPostgres(binaries.path);
+}
+
+/** A database of that kind, for one broker at a time where it is embedded. */
+export async function freshDatabaseOn(engine: Engine): Promise<FreshDatabase> {
+  if (engine === 'postgres') return freshDatabase();
+  const folder = freshDataFolder();
+  return {
+    url: '',
+    env: { RUNTIME_BROKER_DATA_DIR: folder.path },
+    drop: () => Promise.resolve(folder.remove()),
+  };
 }
 
 export interface FreshDataFolder {

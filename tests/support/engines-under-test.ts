@@ -17,8 +17,8 @@ const ENGINES: readonly {
 /** A suite an engine. `needs` are those of the suite itself, beyond its database. */
 export function describeOnEngines(
   title: string,
+  needs: Needs,
   body: (engine: Engine) => void,
-  needs: Needs = {},
 ): void {
   for (const { engine, name, needs: ofEngine } of ENGINES) {
     describeWith({ ...needs, ...ofEngine }, `${title}, on ${name}`, () => body(engine));

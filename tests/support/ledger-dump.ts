@@ -1,7 +1,9 @@
 // A test's own look into the broker's database, beside the broker: questions in SQL, and a dump of the ledger that two
 // moments can be compared by. Answers are never given through it; what the broker says is asked over HTTP.
 
+import { CompiledQuery } from 'kysely';
 import pg from 'pg';
+import type { Broker } from '../../src/broker/broker.ts';
 
 /** Rows as JSON, by table, in the order of their keys. */
 export type LedgerDump = Readonly<
@@ -33,10 +35,31 @@ export function openLedgerEyes(databaseUrl: string): LedgerEyes {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
   // A test may cut every connection to the database.
   pool.on('error', () => undefined);
+  return eyesOn({
+    query: async (text, values) => (await pool.query(text, [...values])).rows as readonly object[],
+    close: () => pool.end(),
+  });
+}
+
+/** Through the broker's own handle: an embedded database has one session. To be used while the broker runs. */
+export function ledgerEyesOf({ db }: Pick<Broker, 'db'>): LedgerEyes {
+  return eyesOn({
+    query: async (text, values) =>
+      (await db.executeQuery<object>(CompiledQuery.raw(text, [...values]))).rows,
+    close: () => Promise.resolve(),
+  });
+}
+
+interface Connection {
+  readonly query: (text: string, values: readonly unknown[]) => Promise<readonly object[]>;
+  readonly close: () => Promise<void>;
+}
+
+function eyesOn({ query, close }: Connection): LedgerEyes {
   const sql: LedgerEyes['sql'] = async <Row extends object>(
     text: string,
     values: readonly unknown[] = [],
-  ) => (await pool.query<Row>(text, [...values])).rows;
+  ) => (await query(text, values)) as readonly Row[];
   return {
     sql,
     async dump() {
@@ -50,7 +73,7 @@ export function openLedgerEyes(databaseUrl: string): LedgerEyes {
         await Promise.all(tables),
       ) as unknown as LedgerDump;
     },
-    close: () => pool.end(),
+    close,
   };
 }
 

@@ -1,17 +1,17 @@
 // What a bind and a fetch answer, to the letter: bodies, headers, times, and what is kept of who asked (contract 4).
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { describeWith } from '../../support/needs.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { bindingPath, OWN_CLUSTER_PLAN_ID, SERVICE_ID } from '../../support/platform.ts';
 import { claimsOf, newId, openScene, parseKubeconfig, type Scene } from './scene.ts';
 
 const WIRE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\dZ$/;
 
-describeWith({ postgres: true, cluster: true }, 'what a bind and a fetch answer', () => {
+describeOnEngines('what a bind and a fetch answer', { cluster: true }, (engine) => {
   let scene: Scene;
   let instance: string;
 
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ engine });
     instance = await scene.attach({ parameters: { name: 'prod-1' } });
   });
 

@@ -3,18 +3,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finishRevocation } from '../../../src/broker/finish-revocation.ts';
 import { findBinding } from '../../../src/storage/bind-facts.ts';
-import { describeWith } from '../../support/needs.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { refusal } from './refusals.ts';
 import { openScene, type Scene } from './scene.ts';
 
-describeWith({ postgres: true, cluster: true }, 'a binding that has expired', () => {
+describeOnEngines('a binding that has expired', { cluster: true }, (engine) => {
   let scene: Scene;
   let instance: string;
 
   const SEEN = ['taken-over', 'other-parameters', 'deleted', 'swept', 'swept-anew', 'boundary'];
 
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ engine });
     instance = await scene.attach();
     for (const binding of SEEN) {
       await scene.platform.bind({ instance, binding }, { expiration_seconds: 600 });

@@ -1,7 +1,7 @@
 // PUT of a binding that is refused: the first table of contract 4, row by row and in its order. Each 4xx leaves the
 // ledger as it was (osb.md C31).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeWith } from '../../support/needs.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import {
   bindingPath,
   type Ids,
@@ -17,12 +17,12 @@ const OFFER = { service_id: SERVICE_ID, plan_id: OWN_CLUSTER_PLAN_ID };
 /** A plan of the catalog that is not the instance's. */
 const OTHER_PLAN_ID = '361c511f-f939-4621-b228-d0fb79a1fe15';
 
-describeWith({ postgres: true, cluster: true }, 'a bind that is refused', () => {
+describeOnEngines('a bind that is refused', { cluster: true }, (engine) => {
   let scene: Scene;
   let instance: string;
 
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ engine });
     instance = await scene.attach();
   });
 

@@ -11,13 +11,16 @@ import {
   openClusterEyes,
   type SeenObject,
 } from '../../support/cluster-administrator.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { recordSecret } from '../../support/leak-record.ts';
-import { type LedgerEyes, openLedgerEyes } from '../../support/ledger-dump.ts';
+import { type FreshDatabase, freshDatabaseOn } from '../../support/database.ts';
+import type { Engine } from '../../support/engines-under-test.ts';
+import { recordOutput, recordSecret } from '../../support/leak-record.ts';
+import { type LedgerEyes, ledgerEyesOf, openLedgerEyes } from '../../support/ledger-dump.ts';
 import type { BindingBody, Ids, OsbAnswer, Platform } from '../../support/platform.ts';
 import { until } from '../../support/until.ts';
 
 export interface SceneOptions {
+  /** PostgreSQL unless said. On the embedded database there is one broker at a time. */
+  readonly engine?: Engine;
   /** Text of the configuration file. */
   readonly configFile?: string;
   readonly draw?: Draw;
@@ -61,8 +64,8 @@ export interface Scene {
 
 export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const cluster = options.cluster ?? sharedCluster();
-  const database = options.database ?? (await freshDatabase());
-  const env = sealingEnv();
+  const database = options.database ?? (await freshDatabaseOn(options.engine ?? 'postgres'));
+  const env = { ...sealingEnv(), ...database.env };
   const clock = new OwnedClock();
   const given = {
     clock: () => clock.now(),
@@ -83,7 +86,10 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
     return opened;
   };
   const broker = await open(options.configFile);
-  const ledger = openLedgerEyes(database.url);
+  const ledger =
+    options.engine === 'embedded'
+      ? ledgerEyesOf(broker.composition.broker)
+      : openLedgerEyes(database.url);
   const eyes = openClusterEyes(cluster.adminKubeconfig);
   return {
     broker,
@@ -193,6 +199,8 @@ async function closeAll(
   brokers: readonly TestBroker[],
   { ledger, eyes, database }: Pick<Scene, 'ledger' | 'eyes'> & { readonly database: FreshDatabase },
 ): Promise<void> {
+  // A PostgreSQL is dumped as it is dropped; of the other nobody can ask once the broker has closed it.
+  if (database.url === '') recordOutput('database dump', JSON.stringify(await ledger.dump()));
   await Promise.all(brokers.map((broker) => broker.stop()));
   await Promise.all([ledger.close(), eyes.close()]);
   await database.drop();

@@ -4,9 +4,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBroker, type TestBroker } from '../../support/broker.ts';
 import { sharedCluster } from '../../support/cluster.ts';
-import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
-import { type LedgerEyes, openLedgerEyes } from '../../support/ledger-dump.ts';
-import { describeWith } from '../../support/needs.ts';
+import { type FreshDatabase, freshDatabaseOn } from '../../support/database.ts';
+import { type LedgerEyes, ledgerEyesOf, openLedgerEyes } from '../../support/ledger-dump.ts';
+import { describeOnEngines } from '../../support/engines-under-test.ts';
 import type { Call, OsbAnswer } from '../../support/platform.ts';
 import { bind, get, put, remove, type RequestTo, unbind } from './instance-requests.ts';
 import { bringInto, type InstanceInState, type Stage, STATES } from './instance-states.ts';
@@ -52,16 +52,19 @@ const REFUSED: readonly (readonly [number, Readonly<Record<string, string>>])[] 
 
 const REQUEST_IDENTITY = 'e26cee84-6b38-4456-b34e-d1a9f002c956';
 
-describeWith({ postgres: true, cluster: true }, 'the state matrix of instances', () => {
+describeOnEngines('the state matrix of instances', { cluster: true }, (engine) => {
   let database: FreshDatabase;
   let broker: TestBroker;
   let ledger: LedgerEyes;
   let stage: Stage;
 
   beforeAll(async () => {
-    database = await freshDatabase();
-    broker = await startBroker({ databaseUrl: database.url });
-    ledger = openLedgerEyes(database.url);
+    database = await freshDatabaseOn(engine);
+    broker = await startBroker({ databaseUrl: database.url, env: database.env });
+    ledger =
+      engine === 'embedded'
+        ? ledgerEyesOf(broker.composition.broker)
+        : openLedgerEyes(database.url);
     stage = { platform: broker.platform, cluster: sharedCluster() };
   });
 

@@ -30,7 +30,7 @@ import {
   UIDS,
 } from './ledger.ts';
 
-describeOnEngines('bindings', (engine) => {
+describeOnEngines('bindings', {}, (engine) => {
   let ledger: Ledger;
   let instanceKey: string;
   let instanceId: string;

@@ -15,7 +15,7 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describeOnEngines('a database', (engine) => {
+describeOnEngines('a database', {}, (engine) => {
   let ledger: Ledger;
 
   beforeAll(async () => {

@@ -27,7 +27,7 @@ import {
   UIDS,
 } from './ledger.ts';
 
-describeOnEngines('grants', (engine) => {
+describeOnEngines('grants', {}, (engine) => {
   let ledger: Ledger;
   let instanceKey: string;
   let grantId: string;

@@ -29,7 +29,7 @@ import {
   startOperation,
 } from './ledger.ts';
 
-describeOnEngines('instances', (engine) => {
+describeOnEngines('instances', {}, (engine) => {
   let ledger: Ledger;
 
   beforeAll(async () => {

@@ -49,7 +49,7 @@ function secondsBetween(from: Date, to: Date): number {
   return Math.round((to.getTime() - from.getTime()) / 1000);
 }
 
-describeOnEngines('the job engine', (kind) => {
+describeOnEngines('the job engine', {}, (kind) => {
   let ledger: Ledger;
   let engines: JobEngine[];
 

@@ -9,7 +9,7 @@ import { type Ledger, openEmptyDatabase, openEmptyPostgres } from './ledger.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describeOnEngines('migrating', (engine) => {
+describeOnEngines('migrating', {}, (engine) => {
   let ledger: Ledger;
 
   afterEach(() => ledger.close());

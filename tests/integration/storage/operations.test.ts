@@ -18,7 +18,7 @@ import { beat, removeReplica } from '../../../src/storage/replicas.ts';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { type Ledger, makeInstance, NOW, openLedger, seconds, startOperation } from './ledger.ts';
 
-describeOnEngines('operations', (engine) => {
+describeOnEngines('operations', {}, (engine) => {
   let ledger: Ledger;
   let id: string;
   let instanceKey: string;

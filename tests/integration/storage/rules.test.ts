@@ -38,7 +38,7 @@ const SITUATIONS: readonly Situation[] = ISSUING_UNTIL.flatMap((issuingUntil) =>
   ),
 );
 
-describeOnEngines('the rules of slots and of dead issues', (engine) => {
+describeOnEngines('the rules of slots and of dead issues', {}, (engine) => {
   let ledger: Ledger;
   const replicas = new Map<number | undefined, string>();
 
