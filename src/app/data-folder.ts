@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type KeptSecretName } from '../config/environment.ts';
+import type { KeptSecretName } from '../config/environment.ts';
 import { keptSecretPath } from '../config/kept-secrets.ts';
 import { hasEmbeddedDatabase } from '../storage/embedded.ts';
 import { type FolderLock, lockFolder } from '../storage/folder-lock.ts';

@@ -2,6 +2,7 @@
 // connection, with the very addresses that are then connected to. So a name that changes what it means gains nothing.
 import type { LookupAddress, LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 
 import { UpstreamError } from '../domain/errors.ts';
 import {
@@ -84,10 +85,12 @@ export class AddressGuard {
   lookupFor(server: string): LookupFunction {
     const { port } = endpointOf(server);
     return (hostname, options, callback) => {
-      this.#resolveAllowed({ host: hostname, port }, { ...options, all: true }).then(
-        (found) => answer(callback, options.all === true, found),
-        (fault: unknown) => callback(asError(fault), ''),
-      );
+      const resolved = this.#resolveAllowed({ host: hostname, port }, { ...options, all: true });
+      // By way of the callback form, which an error thrown by the socket's own callback cannot enter a second time.
+      callbackify(() => resolved)((fault: Error | null, found) => {
+        if (fault !== null) callback(fault, '');
+        else answer(callback, options.all === true, found);
+      });
     };
   }
 
@@ -141,10 +144,6 @@ function answer(
   const [first] = found;
   if (wantsAll) callback(null, [...found]);
   else callback(null, first?.address ?? '', first?.family ?? 4);
-}
-
-function asError(fault: unknown): Error {
-  return fault instanceof Error ? fault : new Error('the address could not be judged');
 }
 
 /** URL writes IPv4 addresses in one way, however they were spelled. */

@@ -166,17 +166,18 @@ const EMBEDDINGS: readonly { readonly prefix: readonly number[]; readonly at: nu
 
 /** The eight groups of an IPv6 address that Node takes for one. */
 function groupsOf(address: string): readonly number[] {
-  const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
-    [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)]
-      .map((group) => group.toString(16))
-      .join(':'),
-  );
+  const plain = address.replace(/[\d.]+$/, (end) => (isIP(end) === 4 ? twoGroupsOf(end) : end));
   const [head = [], tail] = plain
     .split('::')
     .map((half) => (half === '' ? [] : half.split(':').map((group) => Number.parseInt(group, 16))));
   if (tail === undefined) return head;
   const zeros = Array.from({ length: 8 - head.length - tail.length }, () => 0);
   return [...head, ...zeros, ...tail];
+}
+
+function twoGroupsOf(ipv4: string): string {
+  const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number);
+  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
 function ipv4Of(high: number, low: number): string {

@@ -192,7 +192,7 @@ describe('the lock of a folder', () => {
 
     rmSync(lockPath(folder));
 
-    await lock.lost;
+    await expect(lock.lost).resolves.toBeUndefined();
     lock.release();
   });
 });

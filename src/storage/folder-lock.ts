@@ -114,28 +114,32 @@ function look(path: string): SeenLock | undefined {
 
 /** @returns undefined where it is damaged, or was not written to its end yet */
 function parse(text: string): LockHolder | undefined {
+  const { pid, host, place, startMark, token, startedAt, address } = fieldsOf(text);
+  const started = new Date(textOf(startedAt) ?? Number.NaN);
+  return typeof pid === 'number' && pid > 0 && !Number.isNaN(started.getTime())
+    ? {
+        pid,
+        host: textOf(host) ?? 'an unknown host',
+        place: textOf(place) ?? '',
+        startMark: textOf(startMark),
+        token: textOf(token) ?? '',
+        startedAt: started,
+        address: textOf(address),
+      }
+    : undefined;
+}
+
+function fieldsOf(text: string): Readonly<Record<string, JsonValue | undefined>> {
   try {
-    const { pid, host, place, startMark, token, startedAt, address } = fieldsOf(text);
-    const started = new Date(String(startedAt));
-    return typeof pid === 'number' && pid > 0 && !Number.isNaN(started.getTime())
-      ? {
-          pid,
-          host: String(host),
-          place: String(place),
-          startMark: typeof startMark === 'string' ? startMark : undefined,
-          token: String(token),
-          startedAt: started,
-          address: typeof address === 'string' ? address : undefined,
-        }
-      : undefined;
+    const value = JSON.parse(text) as JsonValue;
+    return isJsonObject(value) ? value : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
-function fieldsOf(text: string): Readonly<Record<string, JsonValue>> {
-  const value = JSON.parse(text) as JsonValue;
-  return isJsonObject(value) ? value : {};
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 interface Watch {

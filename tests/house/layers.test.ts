@@ -64,6 +64,7 @@ const HOMES: Record<string, { readonly home: readonly string[]; readonly notIn: 
   kysely: { home: ['storage'], notIn: 'broker' },
   pg: { home: ['storage'], notIn: 'background' },
   'pg-boss': { home: ['storage'], notIn: 'background' },
+  '@electric-sql/pglite': { home: ['storage'], notIn: 'app' },
   undici: { home: ['kubernetes'], notIn: 'provisioners' },
   pino: { home: ['observability'], notIn: 'http' },
   'pino-pretty': { home: ['observability'], notIn: 'app' },

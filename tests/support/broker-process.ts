@@ -75,7 +75,7 @@ async function served(
 export interface MainRun {
   readonly child: ChildProcess;
   /** Standard output and standard error, as they came. */
-  output(): string;
+  readonly output: () => string;
   /** Waits for the end. @returns the exit status; null after a signal */
   ended(): Promise<number | null>;
 }

@@ -17,7 +17,7 @@ describeWith({ ownPostgres: true, cluster: true }, 'while the database is away',
 
   beforeAll(async () => {
     postgres = await ownPostgres();
-    const database = { url: postgres.url, drop: () => postgres.stop() };
+    const database = { url: postgres.url, env: {}, drop: () => postgres.stop() };
     scene = await openScene({ database });
     proxy = await openClusterProxy(scene.cluster);
     instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });

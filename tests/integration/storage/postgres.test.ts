@@ -2,7 +2,6 @@
 // expected is the name of the failure, whether a commit is left open, and that the pool recovers by itself.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { UpstreamError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { readDatabaseClock } from '../../../src/storage/clock.ts';
 import { type Db, inTransaction, type Tx } from '../../../src/storage/database.ts';
