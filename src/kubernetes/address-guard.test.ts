@@ -71,9 +71,9 @@ describe('a client of a guarded cluster', () => {
       resolve: () => Promise.resolve(addresses('127.0.0.1')),
     });
 
-    const { object } = await clientOf(server, 'cluster.test', guard).request(GET);
+    const found = await clientOf(server, 'cluster.test', guard).request(GET);
 
-    expect(object).toEqual(NAMESPACE);
+    expect(found).toEqual(NAMESPACE);
   });
 
   it('never reaches a refused address, by name or as a literal', async () => {

@@ -14,7 +14,10 @@ const guard = new AddressGuard({
   localAddresses: () => [],
   resolve: () => Promise.resolve([]),
 });
-const ownCluster = ownClusterProvisioner({ clusters: new OpenClusters({ retireAfterMs: 0 }), guard });
+const ownCluster = ownClusterProvisioner({
+  clusters: new OpenClusters({ retireAfterMs: 0 }),
+  guard,
+});
 
 it('offers the plans whose provisioner runs here', () => {
   const provisioners = new ProvisionersByPlan(BUILT_IN_PLANS, [ownCluster]);
