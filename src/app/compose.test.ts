@@ -29,7 +29,8 @@ describe('a client of a cluster that was replaced', () => {
     onTestFinished(() => void vi.useRealTimers());
     const { openClusters } = composeWith(file);
     const client = openClusters.clientFor('an instance', {
-      server: 'https://127.0.0.1:1',
+      // Another port than the database's, whose address may not be called.
+      server: 'https://127.0.0.1:2',
       credential: { kind: 'token', token: new Secret('admin') },
     });
     const outcome = (): Promise<unknown> =>

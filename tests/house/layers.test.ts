@@ -101,7 +101,7 @@ const packageCases: Case[] = Object.entries(HOMES).flatMap(([name, { home, notIn
   [...home, notIn].map((folder) => ({
     file: `src/${folder}/imports-${name.replace('/', '-')}.ts`,
     code: `import '${name}';`,
-    rules: folder === notIn ? [`home-of-${name.replace('/swagger', '')}`] : [],
+    rules: folder === notIn ? [`home-of-${name.replace(/\/(swagger|pglite)$/, '')}`] : [],
   })),
 );
 

@@ -101,7 +101,7 @@ describe('a question for help', () => {
       const run = runMain(args, {});
 
       expect(await run.ended()).toBe(0);
-      expect(run.output()).toMatch(/^Usage: runtime-broker \[serve \| migrate\]\n/);
+      expect(run.output()).toMatch(/^Usage: runtime-broker \[serve \| migrate \| check-config\]\n/);
       expect(run.output()).toMatch(/^ {2}migrate +brings the schema/m);
     },
   );

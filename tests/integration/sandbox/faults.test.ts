@@ -80,7 +80,9 @@ describe('a sandbox that is told to misbehave', () => {
 
   it('does not carry out what its client has given up', async () => {
     const name = fresh();
-    const own = new ClusterClient(readKubeconfig(cluster.adminKubeconfig), { limits: { totalMs: 50 } });
+    const own = new ClusterClient(readKubeconfig(cluster.adminKubeconfig), {
+      limits: { totalMs: 50 },
+    });
     const fault = inject({ on: /^POST /, act: { kind: 'hang' } });
     const call = {
       method: 'POST',
