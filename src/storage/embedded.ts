@@ -15,6 +15,9 @@ const DATABASE = 'database';
 /** Beside it while it is made: what is found half made after a crash holds nothing yet, and is made anew. */
 const UNFINISHED = 'database.unfinished';
 
+/** A ledger of a laptop fits many times; the default of 128 MB is touched as a whole at each start. */
+const PAGE_CACHE = '16MB';
+
 export interface EmbeddedDatabase {
   /** `destroy()` closes the database. */
   readonly db: Db;
@@ -85,6 +88,7 @@ async function openFolder(dataFolder: string): Promise<PGlite> {
   }
   const pglite = await PGlite.create({
     dataDir: database,
+    startParams: [...PGlite.defaultStartParams, '-c', `shared_buffers=${PAGE_CACHE}`],
     // Without it PGlite runs initdb, which takes some five times as long and twice the memory.
     ...(isNew ? { loadDataDir: await initialContent() } : {}),
   });
