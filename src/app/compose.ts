@@ -17,7 +17,7 @@ import { createLogger, type Logger } from '../observability/logger.ts';
 import { ProvisionersByPlan } from '../provisioners/by-plan.ts';
 import { ownClusterProvisioner } from '../provisioners/own-cluster/own-cluster.ts';
 import type { EmbeddedDatabase } from '../storage/embedded.ts';
-import { createJobEngine } from '../storage/job-engine.ts';
+import { JobEngine } from '../storage/job-engine.ts';
 import { Sealer } from '../storage/sealing.ts';
 import { addressGuard, type Listening } from './address-guard.ts';
 import { drawKey, randomDraw } from './draw.ts';
@@ -76,7 +76,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   const broker: Broker = {
     db,
     sealer,
-    jobs: createJobEngine({
+    jobs: new JobEngine({
       database: jobs,
       clock,
       stopTimeoutMs: STOP_TIMEOUT_MS,

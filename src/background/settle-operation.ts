@@ -26,7 +26,10 @@ import {
 } from '../storage/operations.ts';
 import type { StepFailure } from './step-failures.ts';
 
-/** What passes by itself has mostly passed within a second; what has not is asked gently, yet often enough for a person who waits. */
+/**
+ * What passes by itself has mostly passed within a second; what has not is asked gently, yet often enough for a
+ * person who waits.
+ */
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
 

@@ -1,9 +1,7 @@
 // The records of instances: made, found by OSB id or by our own key, locked, attached to a cluster, marked deleted.
 import { sql } from 'kysely';
-import type { Accounts, AttachedCluster, Instance } from '../domain/instance.ts';
-import type { JsonObject } from '../domain/json.ts';
+import type { AttachedCluster, Instance } from '../domain/instance.ts';
 import type { Operation } from '../domain/operation.ts';
-import type { ProvisionerName } from '../domain/plan.ts';
 import type { OpenTransaction, Tx } from './database.ts';
 import {
   INSTANCE_COLUMNS,
@@ -19,21 +17,10 @@ import {
 import type { SealedPlace } from './sealing.ts';
 import { statement } from './statement.ts';
 
-export interface NewInstance {
-  readonly key: string;
-  readonly id: string;
-  readonly serviceId: string;
-  readonly planId: string;
-  readonly provisioner: ProvisionerName;
-  readonly name: string;
-  readonly region: string;
-  readonly runtimeId: string | undefined;
-  readonly accounts: Accounts;
-  /** Without secrets. */
-  readonly parameters: JsonObject;
+/** Nothing is known of its cluster yet. */
+export interface NewInstance extends Omit<Instance, 'cluster' | 'deletedAt'> {
   /** Sealed for `accessPlace`; undefined where the access comes from elsewhere. */
   readonly sealedAccess: string | undefined;
-  readonly createdAt: Date;
 }
 
 /** An instance with the operation that tells its state. */

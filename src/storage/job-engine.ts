@@ -15,22 +15,6 @@ export interface WakeUp {
 /** Runs what is due of the operation, if anything is. What it throws is logged, and the job is tried again. */
 export type WakeHandler = (operationId: string) => Promise<void>;
 
-export interface JobEngine {
-  /** Whom to wake; to be said before `start`. */
-  onWake(handler: WakeHandler): void;
-  /** Lays its own tables, then works. @throws UpstreamError while the database is away; may be called again then */
-  start(): Promise<void>;
-  /** Whether jobs are taken: since `start` has got through, until `stop` or the engine's own end. */
-  isWorking(): boolean;
-  /** Takes no more jobs, waits for handlers that run, within limits, and closes the connections it has opened. */
-  stop(): Promise<void>;
-  /**
-   * Has an operation's runner woken at that time, once the transaction has committed. An operation has one wake-up
-   * waiting at most, and a second one moves it. Before `start` it does nothing: the pass over open operations wakes too.
-   */
-  wake(tx: Tx, wakeUp: WakeUp): Promise<void>;
-}
-
 /** Where the jobs lie: in the database of the operations that they wake. */
 export type JobDatabase =
   | { readonly kind: 'postgres'; readonly url: Secret }
@@ -91,11 +75,7 @@ const CONNECT_MS = 10_000;
 /** While the database is away, each worker fails every few seconds, with the same words. */
 const SAME_FAULT_MS = 60_000;
 
-export function createJobEngine(options: JobEngineOptions): JobEngine {
-  return new PgBossEngine(options);
-}
-
-class PgBossEngine implements JobEngine {
+export class JobEngine {
   readonly #boss: PgBoss;
   readonly #options: JobEngineOptions;
   #wakeHandler: WakeHandler | undefined;
@@ -109,10 +89,12 @@ class PgBossEngine implements JobEngine {
     });
   }
 
+  /** Whom to wake; to be said before `start`. */
   onWake(handler: WakeHandler): void {
     this.#wakeHandler = handler;
   }
 
+  /** Lays its own tables, then works. @throws UpstreamError while the database is away; may be called again then */
   async start(): Promise<void> {
     if (this.#isWorking) {
       return;
@@ -135,10 +117,12 @@ class PgBossEngine implements JobEngine {
     this.#isWorking = true;
   }
 
+  /** Whether jobs are taken: since `start` has got through, until `stop` or the engine's own end. */
   isWorking(): boolean {
     return this.#isWorking;
   }
 
+  /** Takes no more jobs, waits for handlers that run, within limits, and closes the connections it has opened. */
   async stop(): Promise<void> {
     this.#isWorking = false;
     const { stopTimeoutMs, log } = this.#options;
@@ -149,6 +133,10 @@ class PgBossEngine implements JobEngine {
     }
   }
 
+  /**
+   * Has an operation's runner woken at that time, once the transaction has committed. An operation has one wake-up
+   * waiting at most, and a second one moves it. Before `start` it does nothing: the pass over open operations wakes too.
+   */
   async wake(tx: Tx, { operationId, at }: WakeUp): Promise<void> {
     if (!this.#isWorking) {
       return;

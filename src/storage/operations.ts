@@ -46,15 +46,6 @@ export async function insertOperation(tx: Tx, operation: NewOperation): Promise<
     .execute();
 }
 
-export async function findOperation(tx: Tx, id: string): Promise<Operation | undefined> {
-  const row = await tx
-    .selectFrom('operations')
-    .select(OPERATION_COLUMNS)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && toOperation(row);
-}
-
 /** By the id that the platform sent back, over all records that ever had the instance's id, deleted ones included. */
 export async function findOperationOfInstance(
   tx: Tx,

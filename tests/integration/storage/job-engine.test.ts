@@ -6,12 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { UpstreamError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { type Db, inTransaction } from '../../../src/storage/database.ts';
-import {
-  createJobEngine,
-  type JobDatabase,
-  type JobEngine,
-  type WakeHandler,
-} from '../../../src/storage/job-engine.ts';
+import { type JobDatabase, JobEngine, type WakeHandler } from '../../../src/storage/job-engine.ts';
 import { ownPostgres } from '../../support/database.ts';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { describeWith } from '../../support/needs.ts';
@@ -24,7 +19,7 @@ import { openPostgres } from '../../../src/storage/postgres.ts';
 const SOON_MS = 15_000;
 
 function engineOn(database: JobDatabase, handler: WakeHandler): JobEngine {
-  const engine = createJobEngine({
+  const engine = new JobEngine({
     database,
     clock: () => NOW,
     stopTimeoutMs: 5_000,

@@ -2,7 +2,7 @@
 // Times are offsets from one moment, so that a test says only what matters to it.
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import type { OperationState, OperationType } from '../../../src/domain/operation.ts';
+import type { Operation, OperationState, OperationType } from '../../../src/domain/operation.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { announceGrant, type NewBinding, type NewGrant } from '../../../src/storage/bindings.ts';
 import { type Db, inTransaction } from '../../../src/storage/database.ts';
@@ -12,6 +12,7 @@ import { migrate } from '../../../src/storage/migrate.ts';
 import { claimOperation, endOperation, insertOperation } from '../../../src/storage/operations.ts';
 import { openEmbedded } from '../../../src/storage/embedded.ts';
 import type { JobDatabase } from '../../../src/storage/job-engine.ts';
+import { OPERATION_COLUMNS, toOperation } from '../../../src/storage/rows.ts';
 import { openPostgres, type PostgresOptions } from '../../../src/storage/postgres.ts';
 import { freshDatabase, freshDataFolder } from '../../support/database.ts';
 import type { Engine } from '../../support/engines-under-test.ts';
@@ -225,4 +226,14 @@ export async function issue(
     issuedAt: NOW,
     expiresAt,
   });
+}
+
+/** As it stands in its row. */
+export async function findOperation(db: Db, id: string): Promise<Operation | undefined> {
+  const row = await db
+    .selectFrom('operations')
+    .select(OPERATION_COLUMNS)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && toOperation(row);
 }

@@ -7,7 +7,6 @@ import {
   cancelOperation,
   claimOperation,
   endOperation,
-  findOperation,
   findOperationOfInstance,
   listOpenOperations,
   postponeOperation,
@@ -16,7 +15,15 @@ import { inTransaction } from '../../../src/storage/database.ts';
 import { findInstanceByKey, markInstanceDeleted } from '../../../src/storage/instances.ts';
 import { beat, removeReplica } from '../../../src/storage/replicas.ts';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
-import { type Ledger, makeInstance, NOW, openLedger, seconds, startOperation } from './ledger.ts';
+import {
+  type Ledger,
+  makeInstance,
+  NOW,
+  openLedger,
+  seconds,
+  startOperation,
+  findOperation,
+} from './ledger.ts';
 
 describeOnEngines('operations', {}, (engine) => {
   let ledger: Ledger;
