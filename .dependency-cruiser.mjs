@@ -129,6 +129,14 @@ export default {
       to: { path: ['^(tests|demo|bench|scripts)/', TEST] },
     },
     {
+      name: 'conformance-is-black-box',
+      comment:
+        'What the product could get wrong on both sides of the wire, it cannot help to judge: not src/, nor tests that know it.',
+      severity: 'error',
+      from: { path: '^tests/conformance/' },
+      to: { path: '^(src|demo|tests/(?!conformance/))' },
+    },
+    {
       name: 'product-without-dev-dependency',
       comment:
         'Whoever installs the package lacks the development dependencies. Types are gone by then.',

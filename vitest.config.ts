@@ -1,5 +1,5 @@
-// How `npm test` runs: unit tests and tests on real parts side by side, then the search of everything that they
-// wrote for secrets. What each real part is and where it is found is told by tests/support/global-setup.ts.
+// How `npm test` runs: unit tests, tests on real parts and the black-box suite side by side, then the search of
+// everything that they wrote for secrets. What each real part is and where it is found is told by tests/support/global-setup.ts.
 
 import { defineConfig } from 'vitest/config';
 
@@ -11,8 +11,11 @@ const TEST_TIMEOUT_MS = 30_000;
 /** Hooks start API servers and databases, on machines that are busy with the other half of the suite. */
 const HOOK_TIMEOUT_MS = 120_000;
 
-/** Both projects on real parts name it, and it starts them once for the run; unit tests alone start none. */
+/** All projects on real parts name it, and it starts them once for the run; unit tests alone start none. */
 const globalSetup = './tests/support/global-setup.ts';
+
+/** A broker that is named brings what it needs: the black-box suite then starts nothing. */
+const namesBroker = (process.env['OSB_URL'] ?? '') !== '';
 
 const limits = { testTimeout: TEST_TIMEOUT_MS, hookTimeout: HOOK_TIMEOUT_MS };
 
@@ -36,7 +39,16 @@ export default defineConfig({
           ...limits,
           name: 'real',
           globalSetup,
-          include: ['tests/{integration,conformance,cluster,faults,e2e}/**/*.test.ts'],
+          include: ['tests/{integration,cluster,faults,e2e}/**/*.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...limits,
+          name: 'conformance',
+          globalSetup: namesBroker ? [] : globalSetup,
+          include: ['tests/conformance/**/*.test.ts'],
           sequence: { groupOrder: 0 },
         },
       },

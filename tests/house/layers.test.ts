@@ -184,6 +184,21 @@ const singleCases: Case[] = [
     rules: [],
   },
   {
+    file: 'tests/conformance/imports-the-product.ts',
+    code: "import type {} from '../../src/domain/target.ts';",
+    rules: ['conformance-is-black-box'],
+  },
+  {
+    file: 'tests/conformance/imports-test-support.ts',
+    code: "import '../support/target.ts';",
+    rules: ['conformance-is-black-box'],
+  },
+  {
+    file: 'tests/conformance/cases/freely.ts',
+    code: "import 'vitest'; import 'pg'; import 'node:http'; import '../target.ts';",
+    rules: [],
+  },
+  {
     file: 'src/broker/cycle-a.ts',
     code: "import type { B } from './cycle-b.ts'; export type A = B | 1;",
     rules: ['no-cycle'],
@@ -275,6 +290,7 @@ async function writeTree(root: string): Promise<void> {
     'src/background/status.ts',
     'src/stray/target.ts',
     'tests/support/target.ts',
+    'tests/conformance/target.ts',
     'demo/target.ts',
   ].map((file) => ({ file, code: 'export type Target = 1;' }));
   const packages = [...PACKAGES, ...DEVELOPMENT_PACKAGES].flatMap((name) => [

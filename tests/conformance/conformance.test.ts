@@ -1,0 +1,25 @@
+// The black-box suite: OSB 2.17 as a platform meets it, over HTTP, against a broker that may be anywhere. It imports
+// nothing of the product, and nothing that does. README.md says how to run it; docs/osb-coverage.md, which row of the
+// specification is shown where.
+
+import { afterAll, beforeAll, describe } from 'vitest';
+import { versionCases } from './cases/version.ts';
+import type { OpenSubject } from './subject.ts';
+import { type OpenTarget, targets } from './targets.ts';
+
+const GROUPS: readonly ((open: OpenSubject) => void)[] = [versionCases];
+
+describe.each(targets(process.env))('OSB 2.17 on $name', (target) => {
+  describe.skipIf(!target.isThere)('as a platform meets it', () => {
+    let opened: OpenTarget | undefined;
+    beforeAll(async () => {
+      opened = await target.open();
+    });
+    afterAll(() => opened?.close());
+    const open: OpenSubject = () => {
+      if (opened === undefined) throw new Error('the broker is open inside hooks and tests only');
+      return opened.subject;
+    };
+    for (const group of GROUPS) group(open);
+  });
+});
