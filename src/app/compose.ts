@@ -10,6 +10,7 @@ import type { Config, ListenAddress } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Authenticator } from '../http/auth/authenticator.ts';
 import { basicAuthenticator } from '../http/auth/basic.ts';
+import { closedAuthenticator } from '../http/auth/closed.ts';
 import { noAuthenticator } from '../http/auth/none.ts';
 import { createOperatorServer, createPublicServer } from '../http/server.ts';
 import { OpenClusters } from '../kubernetes/open-clusters.ts';
@@ -23,6 +24,7 @@ import { addressGuard, type Listening } from './address-guard.ts';
 import { drawKey, randomDraw } from './draw.ts';
 import { openDatabase } from './open-database.ts';
 import { StartupState } from './startup-state.ts';
+import { readVersions } from './versions.ts';
 
 /** What a test may hand in instead of the process's own. */
 export interface Surroundings {
@@ -117,22 +119,31 @@ function servers(config: Config, broker: Broker, state: StartupState) {
   return {
     publicServer: createPublicServer({
       broker,
-      authenticator: authenticatorOf(config),
+      authenticator: platformAuthenticatorOf(config),
       log: broker.log,
       defaultRegion: config.defaultRegion,
       isServing: () => state.isServing(),
     }),
     operatorServer: createOperatorServer({
+      authenticator: operatorAuthenticatorOf(config),
+      isServing: () => state.isServing(),
       log: broker.log,
+      versions: readVersions(),
       readiness: () => readReadiness(broker, state),
     }),
   };
 }
 
-function authenticatorOf({ platformAuth }: Config): Authenticator {
+function platformAuthenticatorOf({ platformAuth }: Config): Authenticator {
   return platformAuth.kind === 'none'
     ? noAuthenticator()
     : basicAuthenticator(platformAuth.username, platformAuth.password);
+}
+
+function operatorAuthenticatorOf({ operatorAuth }: Config): Authenticator {
+  return operatorAuth.kind === 'closed'
+    ? closedAuthenticator()
+    : basicAuthenticator(operatorAuth.username, operatorAuth.password);
 }
 
 function processLogger({ logLevel, logFormat }: Config): Logger {

@@ -101,6 +101,7 @@ const PASSWORD_BYTES = 24;
 function draw(name: KeptSecretName): string {
   switch (name) {
     case 'RUNTIME_BROKER_PASSWORD':
+    case 'RUNTIME_BROKER_OPERATOR_PASSWORD':
       return randomBytes(PASSWORD_BYTES).toString('base64url');
     case 'RUNTIME_BROKER_SEALING_KEYS':
       return `first:${drawKey().toString('base64')}`;

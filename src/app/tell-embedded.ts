@@ -1,5 +1,5 @@
-// What whoever starts the embedded default must be told: that it is not for production, and why, and where its password
-// lies. Never the password: logs are kept and passed on.
+// What whoever starts the embedded default must be told: that it is not for production, and why, and where its passwords
+// lie. Never a password: logs are kept and passed on.
 import { resolve } from 'node:path';
 import { keptSecretPath } from '../config/kept-secrets.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -16,7 +16,7 @@ const NOT_FOR_PRODUCTION = [
 /** Says nothing on PostgreSQL. */
 export function tellEmbedded(
   log: Logger,
-  { config: { database, platformAuth }, kept }: Pick<Configured, 'config' | 'kept'>,
+  { config: { database, platformAuth, operatorAuth }, kept }: Pick<Configured, 'config' | 'kept'>,
 ): void {
   if (database.kind === 'postgres') {
     return;
@@ -31,6 +31,13 @@ export function tellEmbedded(
     log.info(
       { username: platformAuth.username, passwordFile },
       'platforms sign in as this user with the password in this file',
+    );
+  }
+  if (operatorAuth.kind === 'basic' && kept.includes('RUNTIME_BROKER_OPERATOR_PASSWORD')) {
+    const passwordFile = keptSecretPath(dataFolder, 'RUNTIME_BROKER_OPERATOR_PASSWORD');
+    log.info(
+      { username: operatorAuth.username, passwordFile },
+      'operators sign in as this user with the password in this file',
     );
   }
 }

@@ -22,6 +22,12 @@ export type PlatformAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'basic'; readonly username: string; readonly password: Secret };
 
+/** How operators prove who they are on their listener. */
+export type OperatorAuth =
+  /** Nobody is known: what needs credentials answers 401 to all. */
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'basic'; readonly username: string; readonly password: Secret };
+
 export interface SealingKey {
   /** Stored beside each sealed value, so that keys can be rotated. */
   readonly id: string;
@@ -38,6 +44,7 @@ export interface Config {
   readonly operatorListen: ListenAddress;
   readonly database: DatabaseSetting;
   readonly platformAuth: PlatformAuth;
+  readonly operatorAuth: OperatorAuth;
   /** The first one seals; all of them open. */
   readonly sealingKeys: readonly [SealingKey, ...SealingKey[]];
   readonly logLevel: (typeof LOG_LEVELS)[number];

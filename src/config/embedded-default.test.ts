@@ -8,6 +8,7 @@ const KEY = Buffer.alloc(32, 7).toString('base64');
 
 const KEPT = {
   'folder/platform-password': 'kept-password\n',
+  'folder/operator-password': 'kept-operator-password\n',
   'folder/sealing-keys': `first:${KEY}\n`,
 };
 
@@ -37,6 +38,11 @@ function passwordOf(result: ReturnType<typeof read>): string | undefined {
   return auth?.kind === 'basic' ? auth.password.reveal() : undefined;
 }
 
+function operatorPasswordOf(result: ReturnType<typeof read>): string | undefined {
+  const auth = result.ok ? result.config.operatorAuth : undefined;
+  return auth?.kind === 'basic' ? auth.password.reveal() : undefined;
+}
+
 describe('a configuration without DATABASE_URL', () => {
   it('is the embedded default, with the secrets that its data folder keeps', () => {
     const result = read(HERE, KEPT);
@@ -45,36 +51,62 @@ describe('a configuration without DATABASE_URL', () => {
       ok: true,
       config: {
         database: { kind: 'embedded', dataFolder: 'folder' },
+        operatorAuth: { kind: 'basic', username: 'operator' },
         sealingKeys: [{ id: 'first' }],
       },
-      kept: ['RUNTIME_BROKER_PASSWORD', 'RUNTIME_BROKER_SEALING_KEYS'],
+      kept: [
+        'RUNTIME_BROKER_PASSWORD',
+        'RUNTIME_BROKER_OPERATOR_PASSWORD',
+        'RUNTIME_BROKER_SEALING_KEYS',
+      ],
     });
     expect(passwordOf(result)).toBe('kept-password');
+    expect(operatorPasswordOf(result)).toBe('kept-operator-password');
   });
 
   it('has its data folder where the contract says unless told', () => {
     const { asked } = read({}, {});
 
-    expect(asked).toEqual(['.runtime-broker/platform-password', '.runtime-broker/sealing-keys']);
+    expect(asked).toEqual([
+      '.runtime-broker/platform-password',
+      '.runtime-broker/operator-password',
+      '.runtime-broker/sealing-keys',
+    ]);
   });
 
   it('prefers what the environment gives, and does not ask for the kept one then', () => {
-    const result = read({ ...HERE, RUNTIME_BROKER_PASSWORD: 'given' }, KEPT);
+    const given = {
+      RUNTIME_BROKER_PASSWORD: 'given',
+      RUNTIME_BROKER_OPERATOR_PASSWORD: 'given-to-operators',
+    };
+    const result = read({ ...HERE, ...given }, KEPT);
 
     expect(passwordOf(result)).toBe('given');
+    expect(operatorPasswordOf(result)).toBe('given-to-operators');
     expect(result.ok && result.kept).toEqual(['RUNTIME_BROKER_SEALING_KEYS']);
     expect(result.asked).toEqual(['folder/sealing-keys']);
   });
 
-  it('needs no password without authentication', () => {
+  it('needs no password of the platform without authentication; operators have theirs', () => {
     const result = read({ ...HERE, RUNTIME_BROKER_AUTH: 'none' }, KEPT);
 
-    expect(result.ok && result.kept).toEqual(['RUNTIME_BROKER_SEALING_KEYS']);
+    expect(result.ok && result.kept).toEqual([
+      'RUNTIME_BROKER_OPERATOR_PASSWORD',
+      'RUNTIME_BROKER_SEALING_KEYS',
+    ]);
   });
 
   it.each([
     ['are missing', {}, 'a file that cannot be read (ENOENT)'],
-    ['are empty', { 'folder/platform-password': '\n', 'folder/sealing-keys': '' }, 'an empty file'],
+    [
+      'are empty',
+      {
+        'folder/platform-password': '\n',
+        'folder/operator-password': '\r\n',
+        'folder/sealing-keys': '',
+      },
+      'an empty file',
+    ],
   ])('has a fault for each of its secrets that %s', (_, files, found) => {
     const result = read(HERE, files);
 
@@ -83,6 +115,11 @@ describe('a configuration without DATABASE_URL', () => {
         path: 'folder/platform-password',
         found,
         allowed: 'the secret that RUNTIME_BROKER_PASSWORD would hold',
+      },
+      {
+        path: 'folder/operator-password',
+        found,
+        allowed: 'the secret that RUNTIME_BROKER_OPERATOR_PASSWORD would hold',
       },
       {
         path: 'folder/sealing-keys',
@@ -132,6 +169,7 @@ describe('the effective configuration', () => {
         DATABASE_URL: 'postgres://broker:pg-secret@db:5432/broker?sslpassword=tls-secret',
         RUNTIME_BROKER_LISTEN: '[::1]:8080',
         RUNTIME_BROKER_PASSWORD: 'platform-secret',
+        RUNTIME_BROKER_OPERATOR_PASSWORD: 'operators-secret',
         RUNTIME_BROKER_SEALING_KEYS: `first:${KEY}`,
       },
       {},
@@ -142,7 +180,10 @@ describe('the effective configuration', () => {
     expect(shown).toContain('url: postgres://broker:[secret]@db:5432/broker\n');
     expect(shown).toContain('- id: first\n    key: "[secret]"\n');
     expect(shown).toContain('plans:\n  aws:\n    id: 361c511f-f939-4621-b228-d0fb79a1fe15\n');
-    expect(shown).not.toMatch(/pg-secret|tls-secret|platform-secret/);
+    expect(shown).toContain(
+      'operatorAuth:\n  kind: basic\n  username: operator\n  password: "[secret]"\n',
+    );
+    expect(shown).not.toMatch(/pg-secret|tls-secret|platform-secret|operators-secret/);
     expect(shown).not.toContain(KEY);
   });
 

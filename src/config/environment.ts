@@ -13,11 +13,17 @@ const PLAIN = [
   'RUNTIME_BROKER_AUTH',
   'RUNTIME_BROKER_ALLOW_NO_AUTH',
   'RUNTIME_BROKER_USERNAME',
+  'RUNTIME_BROKER_OPERATOR_USERNAME',
   'RUNTIME_BROKER_LOG_LEVEL',
   'RUNTIME_BROKER_LOG_FORMAT',
 ] as const;
 
-const SECRET = ['DATABASE_URL', 'RUNTIME_BROKER_PASSWORD', 'RUNTIME_BROKER_SEALING_KEYS'] as const;
+const SECRET = [
+  'DATABASE_URL',
+  'RUNTIME_BROKER_PASSWORD',
+  'RUNTIME_BROKER_OPERATOR_PASSWORD',
+  'RUNTIME_BROKER_SEALING_KEYS',
+] as const;
 
 type PlainName = (typeof PLAIN)[number];
 type SecretName = (typeof SECRET)[number];
@@ -41,6 +47,7 @@ export interface Sources {
 /** Variable → file in the data folder that stands in for it with the embedded database. */
 export const KEPT_SECRETS = {
   RUNTIME_BROKER_PASSWORD: 'platform-password',
+  RUNTIME_BROKER_OPERATOR_PASSWORD: 'operator-password',
   RUNTIME_BROKER_SEALING_KEYS: 'sealing-keys',
 } as const;
 
@@ -48,6 +55,24 @@ export type KeptSecretName = keyof typeof KEPT_SECRETS;
 
 export function readPlain({ env }: Sources, name: PlainName): string | undefined {
   return env[name] === '' ? undefined : env[name];
+}
+
+/** One of a few words; another one is a fault. */
+export function readChoice<const T extends string>(
+  sources: Sources,
+  name: PlainName,
+  options: readonly T[],
+): T | undefined {
+  const text = readPlain(sources, name);
+  const choice = options.find((option) => option === text);
+  if (text !== undefined && choice === undefined) {
+    sources.faults.push({
+      path: `env ${name}`,
+      found: 'another text',
+      allowed: `one of ${options.join(', ')}`,
+    });
+  }
+  return choice;
 }
 
 /** A file's closing line break is an editor's and not the secret's. */

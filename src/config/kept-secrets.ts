@@ -2,7 +2,14 @@
 // `$(cat …)` is all it takes to use one. Making them is app/data-folder.ts's business; here they are found and read.
 import { join } from 'node:path';
 import { Secret } from '../domain/secret.ts';
-import { KEPT_SECRETS, type KeptSecretName, type Sources } from './environment.ts';
+import type { DatabaseSetting } from './config.ts';
+import {
+  KEPT_SECRETS,
+  type KeptSecretName,
+  noteMissing,
+  readSecret,
+  type Sources,
+} from './environment.ts';
 
 export function keptSecretPath(dataFolder: string, name: KeptSecretName): string {
   return join(dataFolder, KEPT_SECRETS[name]);
@@ -11,11 +18,38 @@ export function keptSecretPath(dataFolder: string, name: KeptSecretName): string
 /** Of the right form and never in force: whoever serves has the real ones made first. */
 const STAND_INS: Readonly<Record<KeptSecretName, string>> = {
   RUNTIME_BROKER_PASSWORD: 'made at the first start',
+  RUNTIME_BROKER_OPERATOR_PASSWORD: 'made at the first start',
   RUNTIME_BROKER_SEALING_KEYS: `made-at-first-start:${Buffer.alloc(32).toString('base64')}`,
 };
 
+interface WantedSecret {
+  readonly name: KeptSecretName;
+  /** What it would be, in words; undefined where PostgreSQL does without it. */
+  readonly required: string | undefined;
+}
+
+/** From the environment; else, with the embedded database, from where the first start has put it. */
+export function readOrKept(
+  sources: Sources,
+  database: DatabaseSetting,
+  { name, required }: WantedSecret,
+): Secret | undefined {
+  const faultsBefore = sources.faults.length;
+  const given = readSecret(sources, name);
+  if (given !== undefined || sources.faults.length > faultsBefore) {
+    return given;
+  }
+  if (database.kind === 'embedded') {
+    return readKeptSecret(sources, database.dataFolder, name);
+  }
+  if (required !== undefined) {
+    noteMissing(sources, name, required);
+  }
+  return undefined;
+}
+
 /** @returns undefined where it is missing or of no use, which is noted as a fault */
-export function readKeptSecret(
+function readKeptSecret(
   sources: Sources,
   dataFolder: string,
   name: KeptSecretName,

@@ -55,6 +55,7 @@ describe('the environment', () => {
       publicListen: { host: '127.0.0.1', port: 8080 },
       operatorListen: { host: '127.0.0.1', port: 8081 },
       platformAuth: { kind: 'basic', username: 'broker' },
+      operatorAuth: { kind: 'closed' },
       logLevel: 'info',
       logFormat: undefined,
       defaultRegion: 'cf-eu10',
@@ -134,6 +135,18 @@ describe('the environment', () => {
       ['env RUNTIME_BROKER_USERNAME: a text with a colon'],
     ],
     [
+      "a colon in the operators' user name",
+      { RUNTIME_BROKER_OPERATOR_USERNAME: 'a:b' },
+      ['env RUNTIME_BROKER_OPERATOR_USERNAME: a text with a colon'],
+    ],
+    [
+      "a file of the operators' password that is not there",
+      { RUNTIME_BROKER_OPERATOR_PASSWORD_FILE: 'nowhere' },
+      [
+        'env RUNTIME_BROKER_OPERATOR_PASSWORD_FILE: the name of a file that cannot be read (ENOENT)',
+      ],
+    ],
+    [
       'a level of another logger',
       { RUNTIME_BROKER_LOG_LEVEL: 'verbose' },
       ['env RUNTIME_BROKER_LOG_LEVEL: another text'],
@@ -168,6 +181,18 @@ describe('the environment', () => {
     const { platformAuth } = configOf(read(env, { password: ' with blanks \n' }));
 
     expect(platformAuth.kind === 'basic' && platformAuth.password.reveal()).toBe(' with blanks ');
+  });
+
+  it('knows operators by a user and a password of their own', () => {
+    const env = {
+      ...ENOUGH,
+      RUNTIME_BROKER_OPERATOR_USERNAME: 'duty',
+      RUNTIME_BROKER_OPERATOR_PASSWORD_FILE: 'password',
+    };
+    const { operatorAuth } = configOf(read(env, { password: 'of operators\n' }));
+
+    expect(operatorAuth).toMatchObject({ kind: 'basic', username: 'duty' });
+    expect(operatorAuth.kind === 'basic' && operatorAuth.password.reveal()).toBe('of operators');
   });
 
   it('asks for no password without authentication', () => {

@@ -1,14 +1,15 @@
 // From the environment and the file it names to a Config, or to the list of everything that is wrong with them.
 // Starting, and what to say to the user, is the caller's business.
 import { Secret } from '../domain/secret.ts';
-import type { Config, DatabaseSetting, ListenAddress, PlatformAuth } from './config.ts';
+import { readOperatorAuth, readPlatformAuth } from './auth-settings.ts';
+import type { Config, DatabaseSetting, ListenAddress } from './config.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { readConfigFile } from './config-file.ts';
 import { deepFreeze } from './deep-freeze.ts';
 import {
   type Environment,
   type KeptSecretName,
-  noteMissing,
+  readChoice,
   type ReadFile,
   readNamedFile,
   readPlain,
@@ -18,8 +19,8 @@ import {
 } from './environment.ts';
 import { type ConfigFault, kindOf } from './faults.ts';
 import type { Judges } from './judges.ts';
-import { readKeptSecret } from './kept-secrets.ts';
-import { isLoopback, LISTEN_ADDRESS_FORM, readListenAddress } from './listen-address.ts';
+import { readOrKept } from './kept-secrets.ts';
+import { LISTEN_ADDRESS_FORM, readListenAddress } from './listen-address.ts';
 import { readSealingKeys, SEALING_KEYS_FORM } from './sealing-keys.ts';
 
 /** `warnings` are sentences for the log; they never stop a start. */
@@ -55,6 +56,7 @@ export function readConfig(
     database,
     publicListen: listeners.publicListen,
   });
+  const operatorAuth = readOperatorAuth(sources, database);
   const sealingKeys = readKeys(sources, database);
   const log = readLog(sources);
   const file = readFileSettings(sources);
@@ -62,7 +64,15 @@ export function readConfig(
   if (sources.faults.length > 0 || platformAuth === undefined || sealingKeys === undefined) {
     return { ok: false, faults: sources.faults, warnings };
   }
-  const config = { ...listeners, database, platformAuth, sealingKeys, ...log, ...file };
+  const config = {
+    ...listeners,
+    database,
+    platformAuth,
+    operatorAuth,
+    sealingKeys,
+    ...log,
+    ...file,
+  };
   return { ok: true, config: deepFreeze<Config>(config), warnings, kept: sources.kept };
 }
 
@@ -122,68 +132,10 @@ function faultOfUrl(url: Secret, { judges }: Sources): string | undefined {
   return isUrl ? judges.databaseUrl(url) : 'a text of another form';
 }
 
-/** From the environment; else, with the embedded database, from where the first start has put it. */
-function readOrKept(
-  sources: Sources,
-  database: DatabaseSetting,
-  { name, allowed }: { readonly name: KeptSecretName; readonly allowed: string },
-): Secret | undefined {
-  const faultsBefore = sources.faults.length;
-  const given = readSecret(sources, name);
-  if (given !== undefined || sources.faults.length > faultsBefore) {
-    return given;
-  }
-  if (database.kind === 'embedded') {
-    return readKeptSecret(sources, database.dataFolder, name);
-  }
-  noteMissing(sources, name, allowed);
-  return undefined;
-}
-
-interface AuthSurroundings {
-  readonly database: DatabaseSetting;
-  readonly publicListen: ListenAddress;
-}
-
-function readPlatformAuth(
-  sources: Sources,
-  { database, publicListen }: AuthSurroundings,
-): PlatformAuth | undefined {
-  const kind = readChoice(sources, 'RUNTIME_BROKER_AUTH', ['basic', 'none']) ?? 'basic';
-  const allowed = readChoice(sources, 'RUNTIME_BROKER_ALLOW_NO_AUTH', ['true', 'false']);
-  if (kind === 'none') {
-    if (allowed !== 'true' && !isLoopback(publicListen)) {
-      sources.faults.push({
-        path: 'env RUNTIME_BROKER_AUTH',
-        found: 'none, with a public listener that other machines can reach',
-        allowed: 'basic, or a loopback listener, or RUNTIME_BROKER_ALLOW_NO_AUTH=true',
-      });
-    }
-    return { kind };
-  }
-  return readBasic(sources, database);
-}
-
-function readBasic(sources: Sources, database: DatabaseSetting): PlatformAuth | undefined {
-  const username = readPlain(sources, 'RUNTIME_BROKER_USERNAME') ?? 'broker';
-  if (username.includes(':')) {
-    sources.faults.push({
-      path: 'env RUNTIME_BROKER_USERNAME',
-      found: 'a text with a colon',
-      allowed: 'a user name without a colon, which ends the name in basic authentication',
-    });
-  }
-  const password = readOrKept(sources, database, {
-    name: 'RUNTIME_BROKER_PASSWORD',
-    allowed: 'the password of the platform, for basic authentication',
-  });
-  return password && { kind: 'basic', username, password };
-}
-
 function readKeys(sources: Sources, database: DatabaseSetting) {
   const text = readOrKept(sources, database, {
     name: 'RUNTIME_BROKER_SEALING_KEYS',
-    allowed: SEALING_KEYS_FORM,
+    required: SEALING_KEYS_FORM,
   });
   return text && readSealingKeys(text, sources.faults);
 }
@@ -193,23 +145,6 @@ function readLog(sources: Sources): Pick<Config, 'logLevel' | 'logFormat'> {
     logLevel: readChoice(sources, 'RUNTIME_BROKER_LOG_LEVEL', LOG_LEVELS) ?? 'info',
     logFormat: readChoice(sources, 'RUNTIME_BROKER_LOG_FORMAT', LOG_FORMATS),
   };
-}
-
-function readChoice<const T extends string>(
-  sources: Sources,
-  name: Parameters<typeof readPlain>[1],
-  options: readonly T[],
-): T | undefined {
-  const text = readPlain(sources, name);
-  const choice = options.find((option) => option === text);
-  if (text !== undefined && choice === undefined) {
-    sources.faults.push({
-      path: `env ${name}`,
-      found: 'another text',
-      allowed: `one of ${options.join(', ')}`,
-    });
-  }
-  return choice;
 }
 
 function readFileSettings(sources: Sources) {

@@ -1,5 +1,5 @@
 // While the broker cannot serve (its database is away, or the schema is not migrated), nothing gets past the door.
-// Probes are on the operator's listener, which has no gate.
+// On the operator's listener it stands behind the probes, which go on telling why.
 import { type HttpRefusal, retryAfter } from './refusal.ts';
 
 /** True while requests can be served. */

@@ -8,6 +8,7 @@ import {
 } from '../../tests/support/refusing-server.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Readiness } from '../background/status.ts';
+import { closedAuthenticator } from './auth/closed.ts';
 import { createOperatorServer } from './server.ts';
 
 describe('an unmatched request', () => {
@@ -157,7 +158,13 @@ describe('the probes', () => {
   const ALL_WELL = { database: 'ok', clock: 'ok', jobs: 'ok' } as const;
 
   function operatorServer(readiness: () => Promise<Readiness>) {
-    return createOperatorServer({ log, readiness });
+    return createOperatorServer({
+      authenticator: closedAuthenticator(),
+      isServing: () => false,
+      log,
+      versions: { version: '0.0.0', node: '0.0.0' },
+      readiness,
+    });
   }
 
   it('say that the process lives, whatever is away', async () => {
@@ -185,7 +192,7 @@ describe('the probes', () => {
     expect(answer.json()).toEqual({ status: 'not ready', checks, warnings: [] });
   });
 
-  it('are all there is: no OSB here, and no other method', async () => {
+  it('have no OSB beside them, and no other method', async () => {
     const server = operatorServer(() => Promise.resolve({ checks: ALL_WELL, warnings: [] }));
     const headers = { authorization: CREDENTIALS, 'x-broker-api-version': '2.17' };
     const catalog = await server.inject({ url: '/v2/catalog', headers });

@@ -4,15 +4,17 @@
 import { type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
 
 import type { Logger } from '../observability/logger.ts';
+import { strangerRefusal } from './auth/stranger-refusal.ts';
 import { learnRoutes, type UnmatchedRequest } from './allowed-methods.ts';
 import { endConnectionsOnClose } from './end-connections.ts';
 import { answerToConnectionError, answerToFrameworkError } from './framework-errors.ts';
 import { gateRefusal, type IsServing } from './gate.ts';
 import { MAX_BODY_BYTES, parseBodiesAsJson } from './json-body.ts';
 import type { OsbParts } from './osb/parts.ts';
-import { strangerRefusal } from './osb/preconditions.ts';
 import { mountOsb } from './osb/routes.ts';
 import type { ReadinessCheck } from '../background/status.ts';
+import type { OperatorParts } from './operator/parts.ts';
+import { mountOperator } from './operator/routes.ts';
 import { mountProbes } from './probes/routes.ts';
 import { goOnUnless, type HttpRefusal, refuse } from './refusal.ts';
 import { echoRequestIdentity } from './request-identity.ts';
@@ -33,14 +35,15 @@ export function createPublicServer(parts: PublicServerParts): FastifyInstance {
   return server;
 }
 
-export interface OperatorServerParts {
-  readonly log: Logger;
+export interface OperatorServerParts extends OperatorParts {
   readonly readiness: ReadinessCheck;
 }
 
-export function createOperatorServer({ log, readiness }: OperatorServerParts): FastifyInstance {
+export function createOperatorServer(parts: OperatorServerParts): FastifyInstance {
+  const { log, readiness } = parts;
   const { server } = createServer({ log, beforeAll: passes, beforeUnroutable: passes });
   mountProbes(server, readiness);
+  mountOperator(server, parts);
   return server;
 }
 

@@ -12,6 +12,7 @@ const SECRETS_OF_A_RUN = [
   'client key of a kubeconfig',
   'token of a binding',
   'password of the platform',
+  'password of operators',
   'sealing key',
 ];
 const OUTPUTS_OF_A_RUN = [

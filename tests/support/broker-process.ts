@@ -42,6 +42,7 @@ export async function startEmbeddedProcess(dataFolder: string): Promise<BrokerPr
   return await served(runMain([], embeddedSettings(dataFolder)), () => {
     const read = (name: string) => readFileSync(join(dataFolder, name), 'utf8').trim();
     recordSecret('sealing key', read('sealing-keys').replace(/^[^:]+:/, ''));
+    recordSecret('password of operators', read('operator-password'));
     const password = read('platform-password');
     recordSecret('password of the platform', password);
     return { username: 'broker', password };

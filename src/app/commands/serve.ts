@@ -3,6 +3,7 @@ import { compose } from '../compose.ts';
 import { EXIT_DONE, EXIT_FAILED } from '../exit-status.ts';
 import { start } from '../lifecycle.ts';
 import { type Prepared, prepare } from '../prepare.ts';
+import { tellClosedOperators } from '../tell-closed-operators.ts';
 import { tellEmbedded } from '../tell-embedded.ts';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -25,6 +26,7 @@ async function serve({ config, kept, warnings, dataFolder }: Prepared): Promise<
   for (const warning of warnings) {
     log.warn(warning);
   }
+  tellClosedOperators(log, config);
   const ended = Promise.race([
     firstSignal(),
     ...(dataFolder === undefined ? [] : [dataFolder.lock.lost.then(() => LOCK_LOST)]),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Secret } from '../../domain/secret.ts';
 import { basicAuthenticator } from './basic.ts';
+import { closedAuthenticator } from './closed.ts';
 import { noAuthenticator } from './none.ts';
 
 function basic(text: string): string {
@@ -46,5 +47,15 @@ describe('basic authentication', () => {
 describe('no authentication', () => {
   it('takes everybody for one and the same', () => {
     expect(noAuthenticator().authenticate({})).toEqual({ name: 'anonymous' });
+  });
+});
+
+describe('a closed surface', () => {
+  it.each([
+    ['nothing', {}],
+    ['an empty pair', { authorization: basic(':') }],
+    ['a user without a password', { authorization: basic('operator:') }],
+  ])('knows nobody: %s', (_, headers) => {
+    expect(closedAuthenticator().authenticate(headers)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-// HTTP basic authentication of one user, the platform's (RFC 7617).
+// HTTP basic authentication of one user: the platform's, or the operators' (RFC 7617).
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import type { Secret } from '../../domain/secret.ts';

@@ -1,12 +1,8 @@
 // Which status and words a failure has on OSB (OSB 2.17, Service Broker Errors; contract 1 and 4). A new code of the
 // broker does not compile until it is answered here.
-import type { FastifyReply, FastifyRequest } from 'fastify';
-
-import { BrokerError, type BrokerErrorCode, UpstreamError } from '../../domain/errors.ts';
-import type { Logger } from '../../observability/logger.ts';
-import { answerToFrameworkError } from '../framework-errors.ts';
-import { type HttpRefusal, refuse, retryAfter } from '../refusal.ts';
-import { requestIdentityOf } from '../request-identity.ts';
+import type { BrokerError, BrokerErrorCode } from '../../domain/errors.ts';
+import { answerTo } from '../failures.ts';
+import { type HttpRefusal, retryAfter } from '../refusal.ts';
 
 type StatusAndWord = Pick<HttpRefusal, 'status' | 'error'>;
 
@@ -47,18 +43,7 @@ function statusOf(code: BrokerErrorCode): StatusAndWord {
 }
 
 export function answerToFailure(error: unknown): HttpRefusal {
-  if (error instanceof BrokerError) {
-    return answerToBrokerError(error);
-  }
-  // Whatever keeps it from us: who repeats finds it back once an operator has seen to it (contract 1).
-  if (error instanceof UpstreamError && error.system === 'database') {
-    return {
-      status: 503,
-      description: 'The broker cannot reach its database. Try again later.',
-      headers: retryAfter(error.retryAfterSeconds),
-    };
-  }
-  return answerToFrameworkError(error);
+  return answerTo(error, answerToBrokerError);
 }
 
 function answerToBrokerError({ code, message, retryAfterSeconds }: BrokerError): HttpRefusal {
@@ -72,24 +57,4 @@ function answerToBrokerError({ code, message, retryAfterSeconds }: BrokerError):
     default:
       return { ...answer, description: message };
   }
-}
-
-/** What only operators can see the cause of is logged with its chain. */
-export function answerFailure(
-  log: Logger,
-  error: unknown,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-): FastifyReply {
-  const answer = answerToFailure(error);
-  const facts = {
-    err: error,
-    route: request.routeOptions.url,
-    requestIdentity: requestIdentityOf(request),
-  };
-  if (answer.status === 500) {
-    log.error(facts, 'a request failed');
-  } else if (answer.status > 500) {
-    log.warn(facts, 'a request could not be served');
-  }
-  return refuse(reply, answer);
 }

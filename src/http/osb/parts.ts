@@ -1,16 +1,8 @@
 // What the endpoints of OSB are made of; built by the composition.
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type {
-  FastifyBaseLogger,
-  FastifyInstance,
-  RawReplyDefaultExpression,
-  RawRequestDefaultExpression,
-  RawServerDefault,
-} from 'fastify';
-
 import type { Broker } from '../../broker/broker.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Authenticator } from '../auth/authenticator.ts';
+import type { TypedScope } from '../typed-scope.ts';
 
 export interface OsbParts {
   readonly broker: Broker;
@@ -20,11 +12,5 @@ export interface OsbParts {
   readonly defaultRegion: string;
 }
 
-/** One mount of the OSB routes; what a route's schema says is what its handler gets. */
-export type OsbScope = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
+/** One mount of the OSB routes. */
+export type OsbScope = TypedScope;

@@ -1,10 +1,9 @@
 // What every OSB request must bring before its route is looked at: credentials, then an API version we serve, then a
 // URL that can be read (contract 1, "Order of checks"; osb.md C1 to C8).
-import type { IncomingHttpHeaders } from 'node:http';
-
 import type { FastifyRequest } from 'fastify';
 
 import type { Authenticator } from '../auth/authenticator.ts';
+import { strangerRefusal } from '../auth/stranger-refusal.ts';
 import { type HttpRefusal, malformed } from '../refusal.ts';
 import { targetFault } from '../request-target.ts';
 
@@ -22,20 +21,6 @@ export function preconditionRefusal(
     versionRefusal(request.headers['x-broker-api-version']) ??
     (fault === undefined ? undefined : malformed(fault))
   );
-}
-
-/** Says nothing about what exists: who is not known learns no ids (osb.md C6). */
-export function strangerRefusal(
-  authenticator: Authenticator,
-  headers: IncomingHttpHeaders,
-): HttpRefusal | undefined {
-  return authenticator.authenticate(headers) !== undefined
-    ? undefined
-    : {
-        status: 401,
-        description: 'The request needs valid credentials.',
-        headers: { 'WWW-Authenticate': authenticator.challenge },
-      };
 }
 
 /** What Service Catalog's last release sends; every platform that is still in use sends this or more. */

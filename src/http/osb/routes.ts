@@ -3,11 +3,12 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 
 import type { UnmatchedRequest } from '../allowed-methods.ts';
+import { answerFailure } from '../failures.ts';
 import { goOnUnless, refuse } from '../refusal.ts';
 import { bodyFault } from './body-faults.ts';
 import { deleteBindingRoute } from './delete-binding.ts';
 import { deleteInstanceRoute } from './delete-instance.ts';
-import { answerFailure } from './errors.ts';
+import { answerToFailure } from './errors.ts';
 import { getBindingRoute } from './get-binding.ts';
 import { getBindingOperationRoute } from './get-binding-operation.ts';
 import { getCatalogRoute } from './get-catalog.ts';
@@ -62,7 +63,7 @@ function mountAt(server: FastifyInstance, parts: OsbParts): void {
   });
   scope.setSchemaErrorFormatter(bodyFault);
   scope.setErrorHandler((error, request, reply) =>
-    answerFailure(parts.log, error, { request, reply }),
+    answerFailure(parts.log, error, { answer: answerToFailure(error), request, reply }),
   );
   for (const mountRoute of ROUTES) {
     mountRoute(scope, parts);

@@ -71,11 +71,14 @@ describe('the data folder', { timeout: TEST_LIMIT_MS }, () => {
     expect((await first.platform.catalog()).status).toBe(200);
 
     expect(modeOf(path)).toBe('700');
-    const secrets = ['platform-password', 'sealing-keys'].map((name) => join(path, name));
-    expect(secrets.map(modeOf)).toEqual(['600', '600']);
+    const secrets = ['platform-password', 'operator-password', 'sealing-keys'].map((name) =>
+      join(path, name),
+    );
+    expect(secrets.map(modeOf)).toEqual(['600', '600', '600']);
     const contents = secrets.map((secret) => readFileSync(secret, 'utf8'));
     expect(first.output()).toContain('not for production');
     expect(first.output()).toContain(join(path, 'platform-password'));
+    expect(first.output()).toContain(join(path, 'operator-password'));
     for (const content of contents) expect(first.output()).not.toContain(content.trim());
     expect(await first.end('SIGTERM')).toBe(0);
     expect(existsSync(join(path, 'lock.json'))).toBe(false);
@@ -124,6 +127,20 @@ describe('the data folder', { timeout: TEST_LIMIT_MS }, () => {
     expect(existsSync(join(path, 'lock.json'))).toBe(false);
   });
 
+  it('of a version that knew no password of operators gets one, and keeps what it has', async () => {
+    const path = usedPath();
+    rmSync(join(path, 'operator-password'));
+    const before = readFileSync(join(path, 'platform-password'), 'utf8');
+
+    expect(await runMain(['migrate'], embeddedSettings(path)).ended()).toBe(0);
+
+    const made = readFileSync(join(path, 'operator-password'), 'utf8').trim();
+    expect(made).toMatch(/^[\w-]{32}$/);
+    expect(modeOf(join(path, 'operator-password'))).toBe('600');
+    expect(readFileSync(join(path, 'platform-password'), 'utf8')).toBe(before);
+    expect(made).not.toBe(before.trim());
+  });
+
   it('gets no new sealing keys where something was sealed with those that are missing', async () => {
     const path = usedPath();
     rmSync(join(path, 'sealing-keys'));
@@ -141,7 +158,12 @@ describe('the data folder', { timeout: TEST_LIMIT_MS }, () => {
 
     expect(await run.ended()).toBe(0);
     expect(run.output()).toContain('Applied: 0001-ledger');
-    expect(readdirSync(path).toSorted()).toEqual(['database', 'platform-password', 'sealing-keys']);
+    expect(readdirSync(path).toSorted()).toEqual([
+      'database',
+      'operator-password',
+      'platform-password',
+      'sealing-keys',
+    ]);
   });
 
   it('whose database is damaged ends the start with status 1', async () => {

@@ -1,0 +1,19 @@
+// What the endpoints of operators are made of; built by the composition.
+import type { Logger } from '../../observability/logger.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { IsServing } from '../gate.ts';
+
+/** What runs here. */
+export interface Versions {
+  /** Of this package. */
+  readonly version: string;
+  /** Of Node, without its `v`. */
+  readonly node: string;
+}
+
+export interface OperatorParts {
+  readonly authenticator: Authenticator;
+  readonly isServing: IsServing;
+  readonly log: Logger;
+  readonly versions: Versions;
+}
