@@ -53,6 +53,11 @@ function configOf(result: ConfigResult) {
   return result.config;
 }
 
+function operatorOf(result: ConfigResult): string {
+  const { operatorAuth } = configOf(result);
+  return operatorAuth.kind === 'basic' ? operatorAuth.username : operatorAuth.kind;
+}
+
 /** All names in quotation marks in the sources of src/config that look like a variable of ours. */
 function namesInCode(): readonly string[] {
   const folder = join(REPOSITORY, 'src/config');
@@ -100,10 +105,14 @@ const WRONG_ENVIRONMENT = {
   RUNTIME_BROKER_AUTH: 'x',
   RUNTIME_BROKER_ALLOW_NO_AUTH: 'x',
   RUNTIME_BROKER_USERNAME: 'a:b',
+  RUNTIME_BROKER_OPERATOR_USERNAME: 'a:b',
   RUNTIME_BROKER_CONFIG: 'x',
   RUNTIME_BROKER_LOG_LEVEL: 'x',
   RUNTIME_BROKER_LOG_FORMAT: 'x',
 };
+
+/** Any text names a folder; any is a password, and this one is not required. */
+const FREE_TEXTS = new Set(['RUNTIME_BROKER_DATA_DIR', 'RUNTIME_BROKER_OPERATOR_PASSWORD']);
 
 describe('docs/configuration.md', () => {
   it('names the variables that the code reads, and no other', () => {
@@ -135,8 +144,7 @@ describe('docs/configuration.md', () => {
         JUDGES,
       ),
     );
-    // Any text names a folder.
-    const limited = VARIABLES.filter(({ name }) => name !== 'RUNTIME_BROKER_DATA_DIR');
+    const limited = VARIABLES.filter(({ name }) => !FREE_TEXTS.has(name));
     const allowed = Object.fromEntries(limited.map((row) => [`env ${row.name}`, row.allowed]));
     expect(allowed).toEqual(Object.fromEntries(faults.map((fault) => [fault.path, fault.allowed])));
   });
@@ -168,6 +176,7 @@ describe('docs/configuration.md', () => {
       RUNTIME_BROKER_OPERATOR_LISTEN: address(config.operatorListen),
       RUNTIME_BROKER_AUTH: `\`${config.platformAuth.kind}\``,
       RUNTIME_BROKER_USERNAME: `\`${'username' in config.platformAuth ? config.platformAuth.username : ''}\``,
+      RUNTIME_BROKER_OPERATOR_USERNAME: `\`${operatorOf(withFile('', { RUNTIME_BROKER_OPERATOR_PASSWORD: 'x' }))}\``,
       RUNTIME_BROKER_LOG_LEVEL: `\`${config.logLevel}\``,
       defaultRegion: `\`${config.defaultRegion}\``,
       createTimeoutSeconds: `\`${config.createTimeoutSeconds}\``,
