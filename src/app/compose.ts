@@ -6,7 +6,7 @@ import { readReadiness } from '../background/status.ts';
 import type { Broker, BrokerLimits, Draw } from '../broker/broker.ts';
 import { ParameterRules } from '../broker/parameter-rules.ts';
 import { RuntimeClusters } from '../broker/runtime-clusters.ts';
-import type { Config, ListenAddress } from '../config/config.ts';
+import type { Config, DatabaseSetting, ListenAddress } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Authenticator } from '../http/auth/authenticator.ts';
 import { basicAuthenticator } from '../http/auth/basic.ts';
@@ -17,6 +17,8 @@ import { OpenClusters } from '../kubernetes/open-clusters.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { ProvisionersByPlan } from '../provisioners/by-plan.ts';
 import { ownClusterProvisioner } from '../provisioners/own-cluster/own-cluster.ts';
+import { sandboxProvisioner } from '../provisioners/sandbox/sandbox.ts';
+import { SandboxHost } from '../provisioners/sandbox/sandbox-host.ts';
 import type { EmbeddedDatabase } from '../storage/embedded.ts';
 import { JobEngine } from '../storage/job-engine.ts';
 import { Sealer } from '../storage/sealing.ts';
@@ -39,6 +41,8 @@ export interface Composition {
   readonly operatorServer: ReturnType<typeof createOperatorServer>;
   /** Set where the database belongs to this process alone. */
   readonly embedded: EmbeddedDatabase | undefined;
+  /** Beside an embedded database only. */
+  readonly sandbox: SandboxHost | undefined;
   readonly listen: { readonly public: ListenAddress; readonly operator: ListenAddress };
   readonly openClusters: OpenClusters;
   readonly state: StartupState;
@@ -59,6 +63,7 @@ const STOP_TIMEOUT_MS = 15_000;
 export function compose(config: Config, given: Partial<Surroundings> = {}): Composition {
   const log = given.log ?? processLogger(config);
   const clock = given.clock ?? (() => new Date());
+  const draw = given.draw ?? randomDraw;
   const { db, jobs, embedded } = openDatabase(config.database, log);
   const sealer = new Sealer(config.sealingKeys);
   const limits: BrokerLimits = {
@@ -66,15 +71,18 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     undoTimeoutMs: UNDO_TIMEOUT_MS,
     deleteTimeoutMs: DELETE_TIMEOUT_MS,
   };
-  const listening: Listening[] = [];
+  const sandbox = sandboxHost(config.database, { clock, draw, log });
+  const listening: Listening[] = sandbox === undefined ? [] : [sandbox];
   const guard = addressGuard(config, listening);
   const openClusters = new OpenClusters({ retireAfterMs: longestUseMs(limits), guard });
   const provisioners = new ProvisionersByPlan(config.plans, [
     ownClusterProvisioner({ clusters: openClusters, guard }),
+    ...(sandbox === undefined
+      ? []
+      : [sandboxProvisioner({ clusters: openClusters, host: sandbox })]),
   ]);
   const state = new StartupState();
   const stopping = new AbortController();
-  const draw = given.draw ?? randomDraw;
   const broker: Broker = {
     db,
     sealer,
@@ -103,11 +111,19 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     ...surfaces,
     listen: { public: config.publicListen, operator: config.operatorListen },
     embedded,
+    sandbox,
     openClusters,
     state,
     stopping,
     drawKey,
   };
+}
+
+/** In a folder that is this process's own, as the embedded database is. */
+function sandboxHost(database: DatabaseSetting, surroundings: Surroundings) {
+  return database.kind === 'embedded'
+    ? new SandboxHost({ dataFolder: database.dataFolder, ...surroundings })
+    : undefined;
 }
 
 /** Of a client of a cluster: by an issue and its undo, by a revocation, or by a step of an operation. */

@@ -1,6 +1,7 @@
-// Starts and stops in order. Start: listeners (which answer 503), then the database and what lives in it, then
-// background passes. Stop: listeners finish what they serve, while background work is put down; connections last. Each
-// part of a stop has a limit, and what is cut by it is left as a crash would leave it, which the ledger is made for.
+// Starts and stops in order. Start: what lies in the data folder, where there is one; listeners (which answer 503); the
+// database and what lives in it; background passes. Stop: listeners finish what they serve, while background work is put
+// down; connections last, and the sandbox that they led to. Each part of a stop has a limit, and what is cut by it is
+// left as a crash would leave it, which the ledger is made for.
 import { type RepeatedPass, repeat } from '../background/repeat.ts';
 import { closeServer } from '../http/end-connections.ts';
 import { removeReplica } from '../storage/replicas.ts';
@@ -34,9 +35,32 @@ export interface RunningBroker {
   readonly stop: () => Promise<void>;
 }
 
-/** @throws Error when an address cannot be listened on; nothing runs then */
+/** @throws Error when the data folder cannot be used, or an address not be listened on; nothing runs then */
 export async function start(composition: Composition): Promise<RunningBroker> {
+  const { broker } = composition;
+  const urls = await open(composition).catch(async (error: unknown) => {
+    await composition.sandbox?.stop();
+    throw error;
+  });
+  const serving = connect(composition);
+  const drained = new AbortController();
+  const work = serving.then(() =>
+    runPasses(composition, backgroundPasses(broker), composition.stopping.signal),
+  );
+  const beats = serving.then(() => runPasses(composition, [beatPass(broker)], drained.signal));
+  let stopped: Promise<void> | undefined;
+  return {
+    ...urls,
+    serving,
+    stop: () => (stopped ??= stop(composition, { work, beats, drained })),
+  };
+}
+
+async function open(
+  composition: Composition,
+): Promise<Pick<RunningBroker, 'publicUrl' | 'operatorUrl'>> {
   const { publicServer, operatorServer, broker, listen } = composition;
+  await openDataFolder(composition);
   // Copies, since the server writes into what it is given and the configuration is frozen.
   const publicUrl = await publicServer.listen({ ...listen.public });
   broker.log.info({ surface: 'public', url: publicUrl }, 'listening');
@@ -47,19 +71,17 @@ export async function start(composition: Composition): Promise<RunningBroker> {
       throw error;
     });
   broker.log.info({ surface: 'operator', url: operatorUrl }, 'listening');
-  const serving = connect(composition);
-  const drained = new AbortController();
-  const work = serving.then(() =>
-    runPasses(composition, backgroundPasses(broker), composition.stopping.signal),
-  );
-  const beats = serving.then(() => runPasses(composition, [beatPass(broker)], drained.signal));
-  let stopped: Promise<void> | undefined;
-  return {
-    publicUrl,
-    operatorUrl,
-    serving,
-    stop: () => (stopped ??= stop(composition, { work, beats, drained })),
-  };
+  return { publicUrl, operatorUrl };
+}
+
+/** Another server may come back, a damaged folder does not mend itself: that ends the start. */
+async function openDataFolder({ embedded, sandbox }: Composition): Promise<void> {
+  const opened = await Promise.allSettled([embedded?.open(), sandbox?.start()]);
+  for (const each of opened) {
+    if (each.status === 'rejected') {
+      throw each.reason;
+    }
+  }
 }
 
 async function runPasses(
@@ -93,6 +115,7 @@ async function stop(composition: Composition, background: Background): Promise<v
   background.drained.abort();
   await settledWithin(LEAVE_TIMEOUT_MS, signOff(composition, background.beats));
   await settledWithin(LEAVE_TIMEOUT_MS, Promise.all([openClusters.close(), broker.db.destroy()]));
+  await composition.sandbox?.stop();
   await closeServer(operatorServer, PROBES_TIMEOUT_MS);
   broker.log.info('stopped');
 }

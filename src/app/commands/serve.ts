@@ -32,8 +32,6 @@ async function serve({ config, kept, warnings, dataFolder }: Prepared): Promise<
     ...(dataFolder === undefined ? [] : [dataFolder.lock.lost.then(() => LOCK_LOST)]),
   ]);
   try {
-    // Another server may come back, a damaged folder does not mend itself: that ends the start.
-    await composition.embedded?.open();
     const running = await start(composition);
     tellEmbedded(log, { config, kept });
     dataFolder?.lock.tellAddress(running.operatorUrl);

@@ -1,7 +1,7 @@
 // Second step: the attached access may do all that issuing and revoking will need, so that nobody finds out at the
 // first bind what it may not.
 import type { ProvisionContext, Step } from '../provisioner.ts';
-import type { ClusterOfRuntime } from './cluster-of-runtime.ts';
+import type { ClusterOfRuntime } from '../steps/cluster-of-runtime.ts';
 import { demandRights } from './demand-rights.ts';
 
 export function checkRights({ clientOf }: ClusterOfRuntime): Step<ProvisionContext> {

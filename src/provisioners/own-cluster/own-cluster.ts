@@ -7,9 +7,10 @@ import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import type { OpenClusters } from '../../kubernetes/open-clusters.ts';
 import { readKubeconfig } from '../../kubernetes/read-kubeconfig.ts';
 import type { AdmittedParameters, Provisioner, Runtime } from '../provisioner.ts';
+import { makeNamespace } from '../steps/make-namespace.ts';
+import { reachCluster } from '../steps/reach-cluster.ts';
 import { checkRights } from './check-rights.ts';
-import { makeNamespace } from './make-namespace.ts';
-import { reachCluster } from './reach-cluster.ts';
+import { demandRights } from './demand-rights.ts';
 
 /** A cluster that somebody wants attached is up; this bridges an upgrade of its control plane, or a restart of ours. */
 const PROVISION_SECONDS = 5 * 60;
@@ -27,7 +28,12 @@ export function ownClusterProvisioner({ clusters, guard }: OwnClusterParts): Pro
   return {
     name: 'own-cluster',
     provisionSeconds: PROVISION_SECONDS,
-    provision: [reachCluster(parts), checkRights(parts), makeNamespace(parts)],
+    provision: [
+      // Who may not even ask learns all that is missing at once, as the next step would name it.
+      reachCluster({ ...parts, whenForbidden: demandRights }),
+      checkRights(parts),
+      makeNamespace(parts),
+    ],
     deprovision: [],
     admit,
     checkNewAccess: (access) => checkAddress(access, guard),

@@ -1,4 +1,4 @@
-// How the steps reach the cluster they attach.
+// How the steps of a provisioning reach the cluster of its runtime.
 import type { ClusterClient } from '../../kubernetes/cluster-client.ts';
 import type { Runtime } from '../provisioner.ts';
 

@@ -1,4 +1,4 @@
-// Third step: the namespace where the ServiceAccounts of grants will live.
+// Step: the namespace where the ServiceAccounts of grants will live.
 import { ensureNamespace } from '../../kubernetes/namespace.ts';
 import type { ProvisionContext, Step } from '../provisioner.ts';
 import type { ClusterOfRuntime } from './cluster-of-runtime.ts';
