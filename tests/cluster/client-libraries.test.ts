@@ -136,8 +136,7 @@ describeOnClusters('an issued binding', (open) => {
   beforeAll(async () => {
     database = await freshDatabaseOn('embedded');
     broker = await startBroker({ databaseUrl: database.url, env: database.env });
-    const { status } = await broker.platform.provision({ instance }, open().adminKubeconfig);
-    expect(status).toBe(202);
+    await broker.platform.provision({ instance }, open().adminKubeconfig);
     await untilOperationEnds(broker.platform, { instance }, 'succeeded');
   });
   afterAll(async () => {
@@ -197,9 +196,12 @@ describeOnClusters('an issued binding', (open) => {
       expect(await unbind()).toBe(200);
 
       // The authentication of a token is cached for ten seconds: 403 until then, 401 after it.
-      const refused = expect.objectContaining({ status: expect.toBeOneOf([401, 403]) as number });
-      await expect(program.listNamespaces()).rejects.toEqual(refused);
-      await expect(program.createConfigMap(name, {})).rejects.toEqual(refused);
+      const outcomes = await Promise.allSettled([
+        program.listNamespaces(),
+        program.createConfigMap(name, {}),
+      ]);
+      const status = expect.toBeOneOf([401, 403]) as number;
+      expect(outcomes).toMatchObject([{ reason: { status } }, { reason: { status } }]);
     });
 
     it('is not trusted with another token than its own', async () => {
