@@ -3,11 +3,19 @@
 // specification is shown where.
 
 import { afterAll, beforeAll, describe } from 'vitest';
+import { authenticationCases } from './cases/authentication.ts';
+import { idCases } from './cases/ids.ts';
+import { identityCases } from './cases/identities.ts';
 import { versionCases } from './cases/version.ts';
 import type { OpenSubject } from './subject.ts';
 import { type OpenTarget, targets } from './targets.ts';
 
-const GROUPS: readonly ((open: OpenSubject) => void)[] = [versionCases];
+const GROUPS: readonly ((open: OpenSubject) => void)[] = [
+  versionCases,
+  authenticationCases,
+  identityCases,
+  idCases,
+];
 
 describe.each(targets(process.env))('OSB 2.17 on $name', (target) => {
   describe.skipIf(!target.isThere)('as a platform meets it', () => {
