@@ -1,7 +1,7 @@
 // Plans as the configuration file changes and adds them: `plans.<name>` merges by key with the built-in plan of that
 // name. A new plan starts from the first built-in one that its provisioner makes.
 import { BUILT_IN_PLANS } from '../domain/built-in-plans.ts';
-import type { BindingRules, Plan } from '../domain/plan.ts';
+import { type BindingRules, type Plan, PROVISIONER_NAMES } from '../domain/plan.ts';
 import { kindOf } from './faults.ts';
 import type { Judges } from './judges.ts';
 import { flag, integerBetween, oneOf, parameterSchema, textLike, textUpTo } from './kinds.ts';
@@ -34,7 +34,7 @@ const PLAN_KINDS = {
   enabled: flag,
   bindable: flag,
   free: flag,
-  provisioner: oneOf(['kyma', 'own-cluster', 'sandbox']),
+  provisioner: oneOf(PROVISIONER_NAMES),
   namespace: textLike(
     /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
     'the name of a Kubernetes namespace (up to 63 lower-case letters, digits and dashes)',

@@ -1,7 +1,9 @@
 // A plan: what one kind of runtime is called, who makes it, and the rules of its bindings.
 import type { JsonObject } from './json.ts';
 
-export type ProvisionerName = 'kyma' | 'own-cluster' | 'sandbox';
+export const PROVISIONER_NAMES = ['kyma', 'own-cluster', 'sandbox'] as const;
+
+export type ProvisionerName = (typeof PROVISIONER_NAMES)[number];
 
 export interface BindingRules {
   /** Lifetime of a credential when the request names none. */
