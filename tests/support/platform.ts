@@ -31,13 +31,14 @@ export interface PlatformOptions {
   readonly password: string;
   /** Mount of the OSB routes; `/oauth/cf-eu10` for one with a region. */
   readonly prefix?: string;
+  /** That its requests name; `own_cluster` unless said. */
+  readonly planId?: string;
 }
 
-/** `kymaruntime` and its plan `own_cluster`, as the contract pins them. */
+/** `kymaruntime` and its plans, as the contract pins them. */
 export const SERVICE_ID = '47c9dcbf-ff30-448e-ab36-d3bad66ba281';
 export const OWN_CLUSTER_PLAN_ID = '03e3cb66-a4c6-4c6a-b4b0-5d42224debea';
-
-const OFFERING_QUERY = `service_id=${SERVICE_ID}&plan_id=${OWN_CLUSTER_PLAN_ID}`;
+export const SANDBOX_PLAN_ID = '5e7b1c1a-7a55-4d0c-9d7e-2f0c8a5f9b11';
 
 export interface Call {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'DELETE';
@@ -51,9 +52,16 @@ export interface Call {
 
 export class Platform {
   readonly #options: PlatformOptions;
+  readonly #offering: { readonly service_id: string; readonly plan_id: string };
 
   constructor(options: PlatformOptions) {
     this.#options = options;
+    this.#offering = { service_id: SERVICE_ID, plan_id: options.planId ?? OWN_CLUSTER_PLAN_ID };
+  }
+
+  /** The same platform, whose requests name another plan. */
+  forPlan(planId: string): Platform {
+    return new Platform({ ...this.#options, planId });
   }
 
   /** Any call; a header given as the empty text is left out. */
@@ -82,19 +90,26 @@ export class Platform {
 
   /** Attaches a cluster; `parameters` on top of the kubeconfig. */
   provision(
-    { instance }: Ids,
+    ids: Ids,
     kubeconfig: string,
+    parameters: Readonly<Record<string, unknown>> = {},
+  ): Promise<OsbAnswer> {
+    return this.create(ids, { kubeconfig, ...parameters });
+  }
+
+  /** Makes an instance of any plan. */
+  create(
+    { instance }: Ids,
     parameters: Readonly<Record<string, unknown>> = {},
   ): Promise<OsbAnswer> {
     return this.call({
       method: 'PUT',
       path: `${instancePath(instance)}?accepts_incomplete=true`,
       body: {
-        service_id: SERVICE_ID,
-        plan_id: OWN_CLUSTER_PLAN_ID,
+        ...this.#offering,
         organization_guid: 'organization',
         space_guid: 'space',
-        parameters: { kubeconfig, ...parameters },
+        parameters,
       },
     });
   }
@@ -106,7 +121,7 @@ export class Platform {
   deprovision({ instance }: Ids): Promise<OsbAnswer> {
     return this.call({
       method: 'DELETE',
-      path: `${instancePath(instance)}?accepts_incomplete=true&${OFFERING_QUERY}`,
+      path: `${instancePath(instance)}?accepts_incomplete=true&${this.#query()}`,
     });
   }
 
@@ -120,8 +135,7 @@ export class Platform {
       method: 'PUT',
       path: bindingPath(ids),
       body: {
-        service_id: SERVICE_ID,
-        plan_id: OWN_CLUSTER_PLAN_ID,
+        ...this.#offering,
         ...(parameters === undefined ? {} : { parameters }),
       },
     });
@@ -132,11 +146,15 @@ export class Platform {
   }
 
   unbind(ids: Ids): Promise<OsbAnswer> {
-    return this.call({ method: 'DELETE', path: `${bindingPath(ids)}?${OFFERING_QUERY}` });
+    return this.call({ method: 'DELETE', path: `${bindingPath(ids)}?${this.#query()}` });
   }
 
   bindingOperation(ids: Ids): Promise<OsbAnswer> {
     return this.call({ method: 'GET', path: `${bindingPath(ids)}/last_operation` });
+  }
+
+  #query(): string {
+    return new URLSearchParams(this.#offering).toString();
   }
 }
 
