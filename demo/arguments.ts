@@ -4,24 +4,23 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Environment } from './environment.ts';
 
-export const USAGE = `Runtime Broker, the whole story once: a cluster is attached to the broker, a kubeconfig is issued, used with stock
-kubectl, and revoked; then the cluster refuses it.
+export const USAGE = `Runtime Broker, the whole story once: a cluster is provisioned, a kubeconfig issued, used and revoked; then the
+cluster refuses it. The broker is a process of its own, on the embedded default.
 
 Usage
-  npm run demo                             on a kube-apiserver that the demo starts and throws away
+  npm run demo                             on a sandbox cluster that the broker makes; needs nothing
   npm run demo -- --kubeconfig FILE        on the cluster of the file's current context
   npm run demo -- --help
 
 The file must hold what the plan own_cluster accepts: an https address and a token or a client certificate, all of it
 in the file. \`kubectl config view --raw --minify --flatten\` prints such a file from yours. The demo removes from the
 cluster what it made there, except the namespace kyma-system where that was missing: the broker leaves it in place.
+The kubeconfig is used by kubectl, or by @kubernetes/client-node on a machine without it.
 
-Environment
-  DATABASE_URL                    a PostgreSQL whose user may create databases; the demo makes one of its own there and
-                                  drops it. Without: a PostgreSQL of its own, from the programs on this machine
+Environment, as of \`npm start\`; DATABASE_URL alone is left aside, since a demo has no place in a ledger that is in use
+  RUNTIME_BROKER_DATA_DIR         data folder (.runtime-broker); files of the demo are in its folder demo
   RUNTIME_BROKER_LISTEN           where the broker listens for platforms (127.0.0.1:8080)
   RUNTIME_BROKER_OPERATOR_LISTEN  where it listens for operators (127.0.0.1:8081); port 0 picks a free one
-  RUNTIME_BROKER_DATA_DIR         where the demo keeps its files while it runs (.runtime-broker)
   CI                              set: it ends by itself after the story instead of staying up for you
   NO_COLOR                        set: no colours
 `;

@@ -1,82 +1,58 @@
-// The broker as its own process, as `npm start` runs it, with a password and a sealing key drawn for this one demo.
+// The broker as its own process on the embedded default, exactly as `npm start` runs it: same program, same data
+// folder, same listeners, same settings of the person, except that DATABASE_URL is left out.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { BrokerLog } from './broker-log.ts';
+import { REPOSITORY } from './data-folder.ts';
 import { DemoFailure } from './demo-failure.ts';
 import type { Environment } from './environment.ts';
-import type { Listener } from './listen-addresses.ts';
-import type { OwnFolder } from './own-folder.ts';
+import { startGuard } from './guard.ts';
 import type { Started } from './unwinding.ts';
-
-export const USERNAME = 'broker';
 
 export interface BrokerProcess {
   readonly publicUrl: string;
-  readonly operatorUrl: string;
-  readonly password: string;
-  /** Marks this broker's objects on clusters. */
-  readonly installation: string;
-  /** The log, one JSON object a line. */
-  readonly logFile: string;
+  readonly log: BrokerLog;
   /** Settles when it has ended, whoever ended it. */
   readonly ended: Promise<void>;
   hasEnded(): boolean;
-  /** The end of its log, for when it has ended by itself. */
-  logTail(): string;
 }
 
-export interface BrokerSettings {
-  readonly databaseUrl: string;
-  readonly listeners: readonly Listener[];
-  readonly folder: OwnFolder;
-  readonly env: Environment;
-}
+const MAIN = join(REPOSITORY, 'src/app/main.ts');
 
-const MAIN = resolve(import.meta.dirname, '../src/app/main.ts');
-
-/** Usual: a second and a half, migrations included; a machine under full load has been seen to take ten times that. */
+/** Usual: two seconds, of which the database takes one; a machine under full load has been seen to take ten times that. */
 const READY_LIMIT_MS = 60_000;
 
 /** More than the broker itself gives what it is serving. */
 const STOP_LIMIT_MS = 30_000;
 
-/** Enough for a fault of the configuration or of the start. */
-const TAIL_LINES = 20;
-
-/** Of the person's own settings only these: a configuration file could have other plans than the story. */
-const INHERITED = ['PATH', 'NODE_EXTRA_CA_CERTS'];
-
 /** Returns once it serves requests. Undone, it finishes what it is serving, within limits. */
-export async function startBroker(settings: BrokerSettings): Promise<Started<BrokerProcess>> {
-  const { folder } = settings;
-  const password = randomBytes(18).toString('base64url');
-  folder.write('password', password);
-  const logFile = folder.write('broker.log', '');
+export async function startBroker(
+  env: Environment,
+  interruption: AbortSignal,
+): Promise<Started<BrokerProcess>> {
+  const guard = startGuard();
   const child = spawn(process.execPath, [MAIN], {
-    env: environmentOf(settings),
+    cwd: REPOSITORY,
+    env: environmentOf(env),
     // A group of its own: Ctrl-C is for us, who end it when its turn has come.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  if (child.pid !== undefined) folder.guard(child.pid);
-  const log = followLog(child, logFile);
-  const stop = () => stopChild(child, log.ended);
+  if (child.pid !== undefined) guard.watch(child.pid);
+  const log = new BrokerLog([child.stdout, child.stderr]);
+  const ended = once(child, 'close').then(() => {
+    guard.dismiss();
+    log.close();
+  });
+  const stop = () => stopChild(child, ended);
   try {
-    const facts = await log.untilReady();
+    const { publicUrl } = await untilReady({ log, ended, interruption });
+    const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
     return {
-      what: {
-        ...facts,
-        password,
-        logFile,
-        ended: log.ended,
-        hasEnded: () => child.exitCode !== null || child.signalCode !== null,
-        logTail: log.tail,
-      },
+      what: { publicUrl, log, ended, hasEnded },
       undo: { title: 'Stop the broker', run: stop },
     };
   } catch (error) {
@@ -85,85 +61,35 @@ export async function startBroker(settings: BrokerSettings): Promise<Started<Bro
   }
 }
 
-function environmentOf({ databaseUrl, listeners, folder, env }: BrokerSettings) {
+function environmentOf(env: Environment): NodeJS.ProcessEnv {
   return {
-    ...Object.fromEntries(INHERITED.map((name) => [name, env[name]])),
-    ...Object.fromEntries(listeners.map(({ variable, address }) => [variable, address])),
-    DATABASE_URL: databaseUrl,
-    RUNTIME_BROKER_USERNAME: USERNAME,
-    RUNTIME_BROKER_PASSWORD_FILE: join(folder.path, 'password'),
-    RUNTIME_BROKER_SEALING_KEYS: `demo:${randomBytes(32).toString('base64')}`,
+    ...env,
+    // Empty counts as absent. A ledger that is in use is no place for a demo, and has no plan sandbox.
+    DATABASE_URL: '',
+    DATABASE_URL_FILE: '',
+    // As the demo reads it.
     RUNTIME_BROKER_LOG_FORMAT: 'json',
+    RUNTIME_BROKER_LOG_LEVEL: 'info',
   };
 }
 
-interface ReadyFacts {
-  readonly publicUrl: string;
-  readonly operatorUrl: string;
-  readonly installation: string;
-}
-
-interface FollowedLog {
+interface Starting {
+  readonly log: BrokerLog;
   readonly ended: Promise<void>;
-  readonly untilReady: () => Promise<ReadyFacts>;
-  readonly tail: () => string;
+  readonly interruption: AbortSignal;
 }
 
-/** What the start tells about itself, line by line; the rest is kept for whoever wants to read it. */
-function followLog(child: ChildProcess, logFile: string): FollowedLog {
-  const file = createWriteStream(logFile, { flags: 'a' });
-  const tail: string[] = [];
-  const told = new Map<string, string>();
-  const ready = Promise.withResolvers<void>();
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream === null) continue;
-    createInterface({ input: stream }).on('line', (line) => {
-      file.write(`${line}\n`);
-      tail.push(line);
-      if (tail.length > TAIL_LINES) tail.shift();
-      note(line, told);
-      if (told.has('ready')) ready.resolve();
-    });
+async function untilReady({ log, ended, interruption }: Starting) {
+  const waiting = new AbortController();
+  const signal = AbortSignal.any([waiting.signal, interruption]);
+  const late = pause(READY_LIMIT_MS, undefined, { signal }).catch(() => undefined);
+  const facts = await Promise.race([log.ready, ended.then(() => undefined), late]);
+  waiting.abort();
+  interruption.throwIfAborted();
+  if (facts === undefined) {
+    throw new DemoFailure('The broker did not start. It says:', log.lastWords());
   }
-  const ended = once(child, 'close').then(() => {
-    file.end();
-  });
-  const tailText = () => tail.join('\n');
-  return {
-    ended,
-    tail: tailText,
-    async untilReady() {
-      const limit = new AbortController();
-      const late = pause(READY_LIMIT_MS, undefined, { signal: limit.signal }).catch(
-        () => undefined,
-      );
-      await Promise.race([ready.promise, ended, late]);
-      limit.abort();
-      if (!told.has('ready')) {
-        throw new DemoFailure('The broker did not start. What it said:', [tailText()]);
-      }
-      return {
-        publicUrl: told.get('public') ?? '',
-        operatorUrl: told.get('operator') ?? '',
-        installation: told.get('ready') ?? '',
-      };
-    },
-  };
-}
-
-interface LogLine {
-  readonly msg?: string;
-  readonly surface?: string;
-  readonly url?: string;
-  readonly installation?: string;
-}
-
-function note(line: string, told: Map<string, string>): void {
-  // Faults of the configuration are no JSON.
-  if (!line.startsWith('{')) return;
-  const { msg, surface, url, installation } = JSON.parse(line) as LogLine;
-  if (msg === 'listening' && surface !== undefined && url !== undefined) told.set(surface, url);
-  if (msg === 'ready' && installation !== undefined) told.set('ready', installation);
+  return facts;
 }
 
 async function stopChild(child: ChildProcess, ended: Promise<void>): Promise<void> {

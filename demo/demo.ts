@@ -1,16 +1,25 @@
-// `npm run demo`: the whole story once, by hand, on real parts, through HTTP and stock kubectl only; nothing of the
-// broker's own code is imported. Here is its frame: what was asked for, in which order, and how it ends.
+// `npm run demo`: the whole story once, by hand, through HTTP and a stock program only; nothing of the broker's own code
+// is imported. Here is its frame: what was asked for, in which order, and how it ends.
 
 import { once } from 'node:events';
 import { readArguments, USAGE } from './arguments.ts';
+import { startBroker } from './broker-process.ts';
+import { chooseClusterUser, findKubectl } from './choose-cluster-user.ts';
+import {
+  dataFolderOf,
+  demoFolderOf,
+  openDemoFiles,
+  platformCredentials,
+  readKubeconfig,
+  shownPath,
+} from './data-folder.ts';
 import { DemoFailure } from './demo-failure.ts';
 import { type Environment, isUnattended, wantsColours } from './environment.ts';
 import { Interrupted, listenForInterruption } from './interruption.ts';
 import { listenersOf, requireFree } from './listen-addresses.ts';
 import { duration, Narration } from './narration.ts';
-import { findRealParts, type Wanted } from './real-parts.ts';
-import { readKubeconfig } from './servers.ts';
-import { setStage, type Stage } from './stage.ts';
+import { Osb, OWN_CLUSTER_PLAN_ID, SANDBOX_PLAN_ID, type Wish } from './osb.ts';
+import type { Stage } from './stage.ts';
 import { tellStory } from './story.ts';
 import { Unwinding } from './unwinding.ts';
 import { yourTurn } from './your-turn.ts';
@@ -45,14 +54,15 @@ async function runDemo(kubeconfigFile: string | undefined, env: Environment): Pr
   });
   const interruption = listenForInterruption(env);
   const unwinding = new Unwinding();
-  const wanted = { env, kubeconfigFile };
-  const status = await toItsEnd({ wanted, narration, unwinding, interruption });
+  const status = await toItsEnd({ env, kubeconfigFile, narration, unwinding, interruption });
   const isClean = await unwinding.unwind(narration);
   return status === EXIT_DONE && !isClean ? EXIT_FAILED : status;
 }
 
 interface Frame {
-  readonly wanted: Wanted;
+  readonly env: Environment;
+  /** Of a cluster that is attached, instead of a sandbox. */
+  readonly kubeconfigFile: string | undefined;
   readonly narration: Narration;
   readonly unwinding: Unwinding;
   readonly interruption: AbortSignal;
@@ -74,26 +84,54 @@ async function toItsEnd(frame: Frame): Promise<number> {
   }
 }
 
-async function play({ wanted, narration, unwinding, interruption }: Frame): Promise<void> {
-  const { env, kubeconfigFile } = wanted;
-  narration.heading(
-    'Runtime Broker: from a cluster to a kubeconfig that it honours, and then refuses',
-  );
-  narration.heading('What is here');
-  const parts = await findRealParts(wanted, narration);
-  const listeners = listenersOf(env);
-  await requireFree(listeners);
-  if (kubeconfigFile !== undefined) readKubeconfig(kubeconfigFile);
+async function play(frame: Frame): Promise<void> {
+  const { env, kubeconfigFile, narration, interruption } = frame;
   const startedAt = performance.now();
-  const stage = await setStage({ parts, listeners, env, narration, unwinding, interruption });
+  narration.heading('Runtime Broker: a kubeconfig that a cluster honours, and then refuses');
+  if ((env['DATABASE_URL'] || env['DATABASE_URL_FILE'] || '') !== '') {
+    narration.plain('DATABASE_URL is left aside: the demo, and the plan sandbox, are for the');
+    narration.plain('embedded default, not for a ledger that is in use.');
+  }
+  await requireFree(listenersOf(env));
+  const stage = await setStage(frame, wishOf(kubeconfigFile));
   await withBroker(stage, async () => {
     await tellStory(stage);
     narration.plain(`\nThat was the whole story, in ${duration(performance.now() - startedAt)}.`);
     if (isUnattended(env)) return;
-    await yourTurn(stage);
+    await yourTurn(stage, platformCredentials(env, stage.dataFolder));
     await Promise.race([once(interruption, 'abort'), stage.broker.ended]);
     if (!interruption.aborted) throw new DemoFailure('The broker has ended.');
   });
+}
+
+/** Under ids of their own, so that both can be in the same data folder. */
+function wishOf(kubeconfigFile: string | undefined): Wish {
+  if (kubeconfigFile === undefined) {
+    return { instance: 'demo', planId: SANDBOX_PLAN_ID, parameters: { name: 'demo' } };
+  }
+  const parameters = { name: 'demo', kubeconfig: readKubeconfig(kubeconfigFile) };
+  return { instance: 'demo-own-cluster', planId: OWN_CLUSTER_PLAN_ID, parameters };
+}
+
+async function setStage(frame: Frame, wish: Wish): Promise<Stage> {
+  const { env, kubeconfigFile, narration, unwinding, interruption } = frame;
+  const dataFolder = dataFolderOf(env);
+  const kubectl = findKubectl(env);
+  const user = chooseClusterUser(kubectl, demoFolderOf(dataFolder));
+  const { what: broker, undo } = await narration.step('Start the broker', () =>
+    startBroker(env, interruption),
+  );
+  unwinding.push(undo);
+  const files = openDemoFiles(dataFolder);
+  broker.log.keepIn(`${files.folder}/broker.log`);
+  narration.details([
+    `${broker.publicUrl}, on the embedded default; data and log in ${shownPath(dataFolder)}`,
+  ]);
+  const credentials = platformCredentials(env, dataFolder);
+  const osb = new Osb({ url: broker.publicUrl, credentials, wish, signal: interruption });
+  const cluster = kubeconfigFile === undefined ? 'sandbox' : 'attached';
+  const shared = { narration, unwinding, interruption, dataFolder, files };
+  return { ...shared, cluster, wish, kubectl, user, broker, osb };
 }
 
 /** What fails once the broker has ended by itself fails for that reason. */
@@ -105,7 +143,10 @@ async function withBroker(
     await work();
   } catch (error) {
     if (!broker.hasEnded() || interruption.aborted) throw error;
-    throw new DemoFailure('The broker has ended by itself. Its last words:', [broker.logTail()]);
+    throw new DemoFailure(
+      'The broker has ended by itself. Its last words:',
+      broker.log.lastWords(),
+    );
   }
 }
 

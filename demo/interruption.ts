@@ -1,5 +1,5 @@
-// Ctrl-C and its like, and the end of whoever started us. The first one stops the demo in order; one that comes later ends it at once, and the guards
-// of what it started (own-folder.ts, and those of the real parts) clean up after it.
+// Ctrl-C and its like, and the end of whoever started us. The first one stops the demo in order; one that comes later
+// ends it at once, and the guard of the broker (guard.ts) ends that.
 
 import type { Environment } from './environment.ts';
 
@@ -18,8 +18,8 @@ const EXIT_STATUS: Readonly<Record<Signal, number>> = {
 /** npm passes on the signal that the terminal sends to both, so one press of Ctrl-C may arrive twice. */
 const SAME_PRESS_MS = 500;
 
-/** A person who ended npm looks for leftovers no sooner. */
-const PARENT_LOOK_MS = 500;
+/** Whoever ended npm may start the broker anew right away: it takes longer to start than we then take to end. */
+const PARENT_LOOK_MS = 100;
 
 export class Interrupted extends Error {
   readonly signalName: Signal;
@@ -56,7 +56,7 @@ export function listenForInterruption(env: Environment): AbortSignal {
   return interruption.signal;
 }
 
-/** npm passes a SIGTERM on to the shell between it and us, which ends without telling us; we have another parent then. */
+/** npm may be killed, and tells nobody then; we have another parent from then on. */
 function whenParentEnds(act: () => void): void {
   const parent = process.ppid;
   const looking = setInterval(() => {

@@ -5,6 +5,10 @@ import { createServer } from 'node:net';
 import { DemoFailure } from './demo-failure.ts';
 import type { Environment } from './environment.ts';
 
+/** A broker that runs already has the data folder too. */
+const BESIDE =
+  '  RUNTIME_BROKER_LISTEN=127.0.0.1:0 RUNTIME_BROKER_OPERATOR_LISTEN=127.0.0.1:0 RUNTIME_BROKER_DATA_DIR=$(mktemp -d) npm run demo';
+
 export interface Listener {
   /** The variable that moves it. */
   readonly variable: string;
@@ -25,9 +29,7 @@ export async function requireFree(listeners: readonly Listener[]): Promise<void>
     if (fault === 'EADDRINUSE') {
       throw new DemoFailure(
         `${address} is taken: something listens there already (\`npm start\`?).`,
-        [
-          `Stop it, or let the broker listen elsewhere: ${variable}=127.0.0.1:0 npm run demo picks a free port.`,
-        ],
+        ['Stop it, or run the demo beside it, on free ports and in a folder of its own:', BESIDE],
       );
     }
     if (fault !== undefined) {

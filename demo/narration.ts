@@ -54,16 +54,6 @@ export class Narration {
     this.#line(text);
   }
 
-  found(name: string, what: string): void {
-    this.#line(`${STEP_MARGIN}${this.#styled('green', '✓')} ${name.padEnd(16)}${what}`);
-  }
-
-  /** @param lines what is the matter, then what to do */
-  missing(name: string, [what = '', ...remedies]: readonly string[]): void {
-    this.#line(`${STEP_MARGIN}${this.#styled('red', '✗')} ${name.padEnd(16)}${what}`);
-    for (const remedy of remedies) this.#line(`${''.padEnd(20)}${remedy}`);
-  }
-
   async step<T>(title: string, work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     if (this.#screen.isTerminal) {
@@ -89,10 +79,10 @@ export class Narration {
     }
   }
 
-  /** A command to try, as the lines in which a shell takes it. */
-  suggestion(title: string, command: readonly string[]): void {
-    this.#line(`\n${title}`);
-    for (const line of command) this.#line(`   ${this.#styled('cyan', line)}`);
+  /** A command to try, on a line of its own however long it is: broken ones are hard to copy. */
+  suggestion(title: string, commands: readonly string[]): void {
+    this.#line(title);
+    for (const command of commands) this.#line(`   ${this.#styled('cyan', command)}`);
   }
 
   failure(error: unknown): void {

@@ -1,14 +1,24 @@
 // Speaks to the broker as a platform does: OSB over HTTP. Each answer comes with the line that tells of it.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { USERNAME } from './broker-process.ts';
+import type { Credentials } from './data-folder.ts';
 import { DemoFailure } from './demo-failure.ts';
 
-/** `kymaruntime`, and its plan `own_cluster`: an existing cluster is attached by its kubeconfig. */
-export const SERVICE_ID = '47c9dcbf-ff30-448e-ab36-d3bad66ba281';
-export const PLAN_ID = '03e3cb66-a4c6-4c6a-b4b0-5d42224debea';
+/** `kymaruntime`, the one offering. */
+const SERVICE_ID = '47c9dcbf-ff30-448e-ab36-d3bad66ba281';
 
-const OFFER = `service_id=${SERVICE_ID}&plan_id=${PLAN_ID}`;
+/** What is asked for. The ids of plans never change (docs/api.md). */
+export interface Wish {
+  readonly instance: string;
+  readonly planId: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** A cluster that the broker makes. */
+export const SANDBOX_PLAN_ID = '5e7b1c1a-7a55-4d0c-9d7e-2f0c8a5f9b11';
+
+/** An existing cluster, attached by its kubeconfig. */
+export const OWN_CLUSTER_PLAN_ID = '03e3cb66-a4c6-4c6a-b4b0-5d42224debea';
 
 export const API_VERSION = '2.17';
 
@@ -20,21 +30,39 @@ export interface Answer<Body> {
 }
 
 export interface BindingBody {
-  readonly credentials: { readonly kubeconfig: string; readonly server: string };
-  readonly metadata: { readonly expires_at: string; readonly renew_before: string };
+  readonly credentials: {
+    readonly kubeconfig: string;
+    readonly server: string;
+    readonly certificate_authority_data?: string;
+    readonly token: string;
+  };
+  readonly metadata: { readonly expires_at: string };
 }
 
 /** A 4xx: the request has changed nothing. */
-export class Refused extends DemoFailure {}
+export class Refused extends DemoFailure {
+  readonly status: number;
+
+  constructor(message: string, hints: readonly string[], status: number) {
+    super(message, hints);
+    this.status = status;
+  }
+}
 
 interface ErrorBody {
   readonly error?: string;
   readonly description?: string;
 }
 
+interface LastOperation {
+  readonly state: 'in progress' | 'succeeded' | 'failed';
+  readonly description?: string;
+}
+
 export interface OsbOptions {
   readonly url: string;
-  readonly password: string;
+  readonly credentials: Credentials;
+  readonly wish: Wish;
   /** Ends what is under way. */
   readonly signal: AbortSignal;
 }
@@ -42,8 +70,8 @@ export interface OsbOptions {
 /** A bind is answered within 20 s, at the latest. */
 const ANSWER_LIMIT_MS = 30_000;
 
-/** A person's eye; platforms ask every few seconds. */
-const POLL_EVERY_MS = 200;
+/** For a person who waits; platforms ask every few seconds. */
+const POLL_EVERY_MS = 50;
 
 export class Osb {
   readonly #options: OsbOptions;
@@ -57,59 +85,82 @@ export class Osb {
     return new Osb({ ...this.#options, signal });
   }
 
-  attach(instance: string, kubeconfig: string): Promise<Answer<unknown>> {
-    return this.#call('PUT', `${pathOf(instance)}?accepts_incomplete=true`, {
-      expect: [202],
+  /** 200 where it is there already, 202 where it is made now. */
+  provision(): Promise<Answer<unknown>> {
+    const { planId, parameters } = this.#options.wish;
+    return this.#call('PUT', `${this.#path()}?accepts_incomplete=true`, {
+      expect: [200, 202],
       body: {
         service_id: SERVICE_ID,
-        plan_id: PLAN_ID,
+        plan_id: planId,
         organization_guid: 'demo',
         space_guid: 'demo',
-        parameters: { name: 'demo', kubeconfig },
+        parameters,
       },
     });
   }
 
   /** 410 means that there is none. */
-  deprovision(instance: string): Promise<Answer<unknown>> {
-    return this.#call('DELETE', `${pathOf(instance)}?accepts_incomplete=true&${OFFER}`, {
+  deprovision(): Promise<Answer<unknown>> {
+    return this.#call('DELETE', `${this.#path()}?accepts_incomplete=true&${this.#offer()}`, {
       expect: [202, 410],
     });
   }
 
-  bind(instance: string, binding: string, expirationSeconds: number): Promise<Answer<BindingBody>> {
-    return this.#call('PUT', pathOf(instance, binding), {
-      expect: [201],
+  /** 200 where it lives already, with the same lifetime. */
+  bind(binding: string, expirationSeconds: number): Promise<Answer<BindingBody>> {
+    return this.#call('PUT', this.#path(binding), {
+      expect: [200, 201],
       body: {
         service_id: SERVICE_ID,
-        plan_id: PLAN_ID,
+        plan_id: this.#options.wish.planId,
         parameters: { expiration_seconds: expirationSeconds },
       },
     });
   }
 
-  getBinding(instance: string, binding: string): Promise<Answer<BindingBody>> {
-    return this.#call('GET', pathOf(instance, binding), { expect: [200] });
+  getBinding(binding: string): Promise<Answer<BindingBody>> {
+    return this.#call('GET', this.#path(binding), { expect: [200] });
   }
 
-  unbind(instance: string, binding: string): Promise<Answer<unknown>> {
-    return this.#call('DELETE', `${pathOf(instance, binding)}?${OFFER}`, { expect: [200] });
+  /** 410 means that there is none. */
+  unbind(binding: string): Promise<Answer<unknown>> {
+    return this.#call('DELETE', `${this.#path(binding)}?${this.#offer()}`, {
+      expect: [200, 410],
+    });
   }
 
-  /** Polls as a platform does. Fails with the broker's own description when the operation fails. */
-  async untilSucceeded(instance: string): Promise<string> {
-    for (let polls = 1; ; polls += 1) {
-      const { body, line } = await this.#call<{ state: string; description?: string }>(
-        'GET',
-        `${pathOf(instance)}/last_operation`,
-        { expect: [200] },
-      );
-      if (body.state === 'succeeded') return `${line} ${body.state}, asked ${times(polls)}`;
-      if (body.state === 'failed') {
-        throw new DemoFailure('The operation failed. The broker says:', [body.description ?? '']);
-      }
+  /** Polls as a platform does, until the instance's operation has ended. */
+  async lastOperation(): Promise<LastOperation> {
+    for (;;) {
+      const { body } = await this.#call<LastOperation>('GET', `${this.#path()}/last_operation`, {
+        expect: [200],
+      });
+      if (body.state !== 'in progress') return body;
       await pause(POLL_EVERY_MS, undefined, { signal: this.#options.signal });
     }
+  }
+
+  /** Fails with the broker's own description when the operation fails. */
+  async untilSucceeded(): Promise<void> {
+    const { state, description = '' } = await this.lastOperation();
+    if (state !== 'succeeded') {
+      throw new DemoFailure('The operation failed. The broker says:', [description]);
+    }
+  }
+
+  /** @returns the URL, for a person's commands */
+  urlOf(binding: string): string {
+    return `${this.#options.url}${this.#path(binding)}`;
+  }
+
+  #path(binding?: string): string {
+    const ofInstance = `/v2/service_instances/${this.#options.wish.instance}`;
+    return binding === undefined ? ofInstance : `${ofInstance}/service_bindings/${binding}`;
+  }
+
+  #offer(): string {
+    return offerOf(this.#options.wish);
   }
 
   async #call<Body>(
@@ -117,12 +168,13 @@ export class Osb {
     path: string,
     { expect, body }: { readonly expect: readonly number[]; readonly body?: unknown },
   ): Promise<Answer<Body>> {
-    const { url, password, signal } = this.#options;
+    const { url, credentials, signal } = this.#options;
+    const { username, password } = credentials;
     const response = await reached(
       fetch(`${url}${path}`, {
         method,
         headers: {
-          authorization: `Basic ${Buffer.from(`${USERNAME}:${password}`).toString('base64')}`,
+          authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
           'x-broker-api-version': API_VERSION,
           'content-type': 'application/json',
         },
@@ -135,9 +187,9 @@ export class Osb {
     const line = `${method} ${shownPath} → ${response.status}`;
     if (!expect.includes(response.status)) {
       const said = [answer.error, answer.description].filter((part) => part !== undefined);
+      const failure = [`${line}. The broker says:`, [said.join(': ')]] as const;
       const isRefusal = response.status >= 400 && response.status < 500;
-      const Failure = isRefusal ? Refused : DemoFailure;
-      throw new Failure(`${line}. The broker says:`, [said.join(': ')]);
+      throw isRefusal ? new Refused(...failure, response.status) : new DemoFailure(...failure);
     }
     return { status: response.status, body: answer, line };
   }
@@ -154,11 +206,7 @@ async function reached(response: Promise<Response>): Promise<Response> {
   }
 }
 
-export function pathOf(instance: string, binding?: string): string {
-  const ofInstance = `/v2/service_instances/${instance}`;
-  return binding === undefined ? ofInstance : `${ofInstance}/service_bindings/${binding}`;
-}
-
-function times(count: number): string {
-  return ['', 'once', 'twice'][count] ?? `${count} times`;
+/** How OSB wants the plan in a query. */
+export function offerOf({ planId }: Wish): string {
+  return `service_id=${SERVICE_ID}&plan_id=${planId}`;
 }

@@ -8,10 +8,9 @@ export interface Undo {
   readonly run: () => Promise<void>;
 }
 
-/** `undo` is undefined where nothing of ours runs. */
 export interface Started<T> {
   readonly what: T;
-  readonly undo: Undo | undefined;
+  readonly undo: Undo;
 }
 
 export class Unwinding {

@@ -1,86 +1,110 @@
-// After the story: the cluster is attached once more, and the person is shown commands to try. They are tested as
-// they are printed (tests/e2e/demo.test.ts).
+// After the story: a fresh kubeconfig for the person, and three commands to try. They are tested as they are printed
+// (tests/e2e/demo.test.ts): each is one line, and works in any folder.
 
-import { join } from 'node:path';
-import { shortened } from '../tests/support/real-parts/parts.ts';
-import { USERNAME } from './broker-process.ts';
-import { API_VERSION, PLAN_ID, pathOf, SERVICE_ID } from './osb.ts';
-import type { Stage } from './stage.ts';
-import { attach } from './story.ts';
+import type { Credentials } from './data-folder.ts';
+import { shownPath } from './data-folder.ts';
+import { API_VERSION, type BindingBody, offerOf } from './osb.ts';
+import { type Stage, step } from './stage.ts';
+import { KUBECONFIG, timeOfDay } from './story.ts';
 
-const INSTANCE = 'yours';
-const BINDING = 'mine';
-const CURL_OPTIONS = 'curl-options';
+const BINDING = 'yours';
 
-export async function yourTurn(stage: Stage): Promise<void> {
-  const { narration } = stage;
+/** Long enough to look around, and gone by itself after the coffee. */
+const LIFETIME_SECONDS = 3_600;
+
+export async function yourTurn(stage: Stage, credentials: Credentials): Promise<void> {
+  const { osb, files, narration } = stage;
   narration.heading('Your turn');
-  await attach(stage, { instance: INSTANCE, title: 'Attach the cluster once more, for you' });
-  narration.plain(`\nIn another terminal, in ${process.cwd()}:`);
-  for (const [at, { title, command }] of suggestions(stage).entries()) {
-    narration.suggestion(`${at + 1}  ${title}`, command);
+  const { body, file } = await step(stage, 'Bind: a kubeconfig for you, for an hour', {
+    run: async () => {
+      // What an earlier run has left may be about to expire.
+      await osb.unbind(BINDING);
+      const answer = await osb.bind(BINDING, LIFETIME_SECONDS);
+      return { ...answer, file: files.write(KUBECONFIG, answer.body.credentials.kubeconfig) };
+    },
+    tell: (bound) => [
+      `valid until ${timeOfDay(bound.body.metadata.expires_at)}, in ${shownPath(bound.file)}`,
+    ],
+  });
+  narration.plain('\nTry in another terminal:');
+  for (const [at, { title, commands }] of suggestions(stage, {
+    body,
+    file,
+    credentials,
+  }).entries()) {
+    narration.suggestion(`${at + 1}  ${title}`, commands);
   }
-  const file = stage.folder.shown(join(stage.folder.path, CURL_OPTIONS));
-  narration.plain(`\n${file} holds the user, the password and the header that OSB demands.`);
-  narration.plain('Ctrl-C ends the demo and removes all of it.');
-}
-
-/**
- * The password is in a file that nobody else can read, in the form in which curl takes its options: so it is neither
- * on the screen nor in the history of a shell nor in the list of processes, and the commands stay short.
- */
-function writeCurlOptions({ folder, broker }: Stage): string {
-  return folder.write(
-    CURL_OPTIONS,
-    [
-      'silent',
-      'show-error',
-      `user = "${USERNAME}:${broker.password}"`,
-      `header = "X-Broker-API-Version: ${API_VERSION}"`,
-      'header = "Content-Type: application/json"',
-      String.raw`write-out = "\n"`,
-      '',
-    ].join('\n'),
+  const stays = `the instance stays in ${shownPath(stage.dataFolder)}, and \`npm start\` serves it`;
+  narration.plain(
+    `\nCtrl-C ends the demo; ${stage.cluster === 'sandbox' ? stays : 'your cluster is then as it was'}.`,
   );
 }
 
 interface Suggestion {
   readonly title: string;
-  /** The lines of one command. */
-  readonly command: readonly string[];
+  /** More than one: the later do the same by other means. */
+  readonly commands: readonly string[];
 }
 
-function suggestions(stage: Stage): readonly Suggestion[] {
-  const { folder, broker, parts, env } = stage;
-  const curl = `curl -K ${shellWord(folder.shown(writeCurlOptions(stage)))}`;
-  const binding = `${broker.publicUrl}${pathOf(INSTANCE, BINDING)}`;
-  // Made here, so that what the shell writes into it is for the person alone.
-  const kubeconfig = shellWord(folder.shown(folder.write('my-kubeconfig', '')));
-  const body = JSON.stringify({ service_id: SERVICE_ID, plan_id: PLAN_ID });
-  const kubectl = shellWord(shortened(parts.kubectl, env));
+interface Yours {
+  readonly body: BindingBody;
+  readonly file: string;
+  readonly credentials: Credentials;
+}
+
+function suggestions(stage: Stage, yours: Yours): readonly Suggestion[] {
+  const { files, osb, wish, kubectl = 'kubectl' } = stage;
+  const curl = `curl -K ${shellWord(files.write('curl-to-broker', curlToBroker(yours.credentials)))}`;
+  const withKubectl = `${shellWord(kubectl)} --kubeconfig ${shellWord(yours.file)} get namespaces`;
+  const useIt =
+    stage.kubectl === undefined
+      ? {
+          title: 'Use it, with kubectl where you have it, else with curl',
+          commands: [withKubectl, curlToCluster(stage, yours)],
+        }
+      : { title: 'Use it', commands: [withKubectl] };
   return [
-    { title: 'See what is on offer', command: [`${curl} ${broker.publicUrl}/v2/catalog`] },
+    useIt,
+    { title: 'Fetch it again from the broker', commands: [`${curl} ${osb.urlOf(BINDING)}`] },
     {
-      title: 'Get a kubeconfig for ten minutes',
-      command: [
-        `${curl} -X PUT \\`,
-        `  ${binding} \\`,
-        `  -d '${body}' \\`,
-        `  | node -p 'JSON.parse(fs.readFileSync(0)).credentials.kubeconfig' > ${kubeconfig}`,
-      ],
-    },
-    { title: 'Use it', command: [`${kubectl} --kubeconfig ${kubeconfig} get namespaces`] },
-    {
-      title: 'Revoke it; after that, 3 is refused',
-      command: [
-        `${curl} -X DELETE \\`,
-        `  '${binding}?service_id=${SERVICE_ID}&plan_id=${PLAN_ID}'`,
-      ],
+      title: 'Revoke it; after that, 1 is refused',
+      commands: [`${curl} -X DELETE '${osb.urlOf(BINDING)}?${offerOf(wish)}'`],
     },
   ];
 }
 
-/** As a shell takes it: quoted where it must be; a home folder's `~` must not be. */
+/**
+ * Secrets are in files that nobody else can read, in the form in which curl takes its options: so they are neither on
+ * the screen nor in the history of a shell nor in the list of processes, and the commands stay short.
+ */
+function curlToBroker({ username, password }: Credentials): string {
+  return curlOptions([
+    `user = ${quoted(`${username}:${password}`)}`,
+    `header = "X-Broker-API-Version: ${API_VERSION}"`,
+  ]);
+}
+
+function curlToCluster({ files }: Stage, { body }: Yours): string {
+  const { server, token, certificate_authority_data: authority } = body.credentials;
+  const options = [`header = ${quoted(`Authorization: Bearer ${token}`)}`];
+  if (authority !== undefined) {
+    const pem = Buffer.from(authority, 'base64').toString();
+    options.push(`cacert = ${quoted(files.write('cluster-ca.pem', pem))}`);
+  }
+  const file = files.write('curl-to-cluster', curlOptions(options));
+  return `curl -K ${shellWord(file)} ${server}/api/v1/namespaces`;
+}
+
+function curlOptions(options: readonly string[]): string {
+  return ['silent', 'show-error', String.raw`write-out = "\n"`, ...options, ''].join('\n');
+}
+
+/** As curl's files have it. */
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', String.raw`\\`).replaceAll('"', String.raw`\"`)}"`;
+}
+
+/** As a shell takes it: quoted where it must be. */
 function shellWord(text: string): string {
-  return /^~?[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -38,8 +38,11 @@ export async function startBrokerProcess(options: BrokerProcessOptions): Promise
 }
 
 /** On the embedded default in this folder, with the secrets that the first start makes there. */
-export async function startEmbeddedProcess(dataFolder: string): Promise<BrokerProcess> {
-  return await served(runMain([], embeddedSettings(dataFolder)), () => {
+export async function startEmbeddedProcess(
+  dataFolder: string,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<BrokerProcess> {
+  return await served(runMain([], { ...embeddedSettings(dataFolder), ...changes }), () => {
     const read = (name: string) => readFileSync(join(dataFolder, name), 'utf8').trim();
     recordSecret('sealing key', read('sealing-keys').replace(/^[^:]+:/, ''));
     recordSecret('password of operators', read('operator-password'));
