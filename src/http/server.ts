@@ -102,6 +102,7 @@ function createServer({ log, beforeAll, beforeUnroutable }: ServerParts): BareSe
     done();
   });
   endConnectionsOnClose(server);
+  passOverExpectations(server);
   parseBodiesAsJson(server);
   const answerUnmatched = learnRoutes(server);
   server.setNotFoundHandler((request, reply) => refuse(reply, answerUnmatched(request)));
@@ -113,4 +114,12 @@ function createServer({ log, beforeAll, beforeUnroutable }: ServerParts): BareSe
     return refuse(reply, answer);
   });
   return { server, answerUnmatched };
+}
+
+/**
+ * An `Expect` that HTTP does not know: Node would answer 417 by itself, without the checks and in no form of ours. A
+ * server may as well pass over it (RFC 9110, 10.1.1).
+ */
+function passOverExpectations({ server }: FastifyInstance): void {
+  server.on('checkExpectation', (...request) => server.emit('request', ...request));
 }

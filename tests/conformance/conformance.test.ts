@@ -4,8 +4,11 @@
 
 import { afterAll, beforeAll, describe } from 'vitest';
 import { authenticationCases } from './cases/authentication.ts';
+import { catalogCases } from './cases/catalog.ts';
+import { errorCases } from './cases/errors.ts';
 import { idCases } from './cases/ids.ts';
 import { identityCases } from './cases/identities.ts';
+import { messageCases } from './cases/messages.ts';
 import { versionCases } from './cases/version.ts';
 import type { OpenSubject } from './subject.ts';
 import { type OpenTarget, targets } from './targets.ts';
@@ -14,7 +17,10 @@ const GROUPS: readonly ((open: OpenSubject) => void)[] = [
   versionCases,
   authenticationCases,
   identityCases,
+  messageCases,
   idCases,
+  errorCases,
+  catalogCases,
 ];
 
 describe.each(targets(process.env))('OSB 2.17 on $name', (target) => {

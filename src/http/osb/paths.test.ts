@@ -221,3 +221,14 @@ describe('what is not HTTP', () => {
     });
   });
 });
+
+describe('an expectation that HTTP does not know', () => {
+  it('is passed over, and the request checked and answered as any other', async () => {
+    const expectation = 'Expect: the-unexpected';
+    const friend = await sendRaw(request('/v2/nothing', 'GET', [...HEADERS, expectation]));
+    const stranger = ['Host: broker', 'Connection: close', expectation];
+
+    expect(friend).toMatchObject({ status: 404, body: { description: 'There is no such route.' } });
+    expect((await sendRaw(request('/v2/catalog', 'GET', stranger))).status).toBe(401);
+  });
+});
