@@ -99,7 +99,11 @@ export class DemoScene {
     ifThere(join(this.dataFolder, 'sealing-keys'), (text) =>
       recordSecret('sealing key', text.trim().replace(/^[^:]+:/, '')),
     );
-    ifThere(this.file('kubeconfig'), (text) => recordSecret('token of a binding', tokenIn(text)));
+    ifThere(this.file('kubeconfig'), (text) => {
+      // A kill may have left it half written.
+      const token = /token: "(.+)"/.exec(text)?.[1];
+      if (token !== undefined) recordSecret('token of a binding', token);
+    });
     ifThere(this.file('broker.log'), (text) => recordOutput('broker output', text));
   }
 }
@@ -147,12 +151,6 @@ function ifThere(file: string, act: (text: string) => void): void {
     return;
   }
   act(text);
-}
-
-function tokenIn(kubeconfig: string): string {
-  const token = /token: "(.+)"/.exec(kubeconfig)?.[1];
-  if (token === undefined) throw new Error('no token in the kubeconfig');
-  return token;
 }
 
 export function publicUrlIn(output: string): string {
