@@ -30,7 +30,7 @@ describe('the catalog', () => {
     });
   });
 
-  it('never changes the ids of its plans, nor whether they are free', async () => {
+  it('C35: never changes the ids of its plans, nor whether they are free', async () => {
     const answer = await send(server, { method: 'GET', url: '/v2/catalog' });
     const { plans } = answer.json<SentCatalog>().services[0];
 

@@ -188,7 +188,7 @@ function handedOut(open: OpenSubject): void {
     });
   });
 
-  it('C17: is among the answers that have the fields of OSB and no others', async () => {
+  it('C17, C82: is among the answers that have the fields of OSB and no others', async () => {
     const subject = open();
     const instance = await subject.instance();
     const fieldsOf = async (path: string) => Object.keys((await subject.osb.call({ path })).body);

@@ -130,7 +130,7 @@ function flags(open: OpenSubject): void {
     for (const service of await servicesOf(open)) expect(service['requires'] ?? []).toEqual([]);
   });
 
-  it('C40: says that instances and bindings can be fetched, and they can', async () => {
+  it('C40, C80: says that instances and bindings can be fetched, and they can', async () => {
     const subject = open();
     const instance = await subject.instance();
     await subject.bind(instance, 'fetched');

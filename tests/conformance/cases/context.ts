@@ -59,7 +59,7 @@ export function contextCases(open: OpenSubject): void {
       expect([bound.status, repeat.status]).toEqual([201, 200]);
     });
 
-    it('C149: may change with every request: names are not what an instance is', async () => {
+    it('C71, C149: may change with every request: names are not what an instance is', async () => {
       const subject = open();
       const instance = await subject.instance();
       for (const [, context] of CONTEXTS) {

@@ -117,6 +117,15 @@ function forms(open: OpenSubject): void {
     );
   });
 
+  it.each([
+    ['with what else belongs to it', { version: '1.0.0', description: 'An upgrade.', other: 1 }],
+    ['with an empty version', { version: '' }],
+  ])('C67: of a version that the plan does not have is told %s', async (_, maintenance) => {
+    const answer = await open().put(NOBODY, { maintenance_info: maintenance });
+
+    expect([answer.status, answer.body['error']]).toEqual([422, 'MaintenanceInfoConflict']);
+  });
+
   it('C29: AsyncRequired has the sentence that old clients know it by', async () => {
     const subject = open();
     const path = instancePath(NOBODY);

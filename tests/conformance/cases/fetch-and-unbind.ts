@@ -152,7 +152,7 @@ function done(open: OpenSubject): void {
     expect(works).toBeOneOf([401, 403]);
   });
 
-  it('C144: of an instance that is deleted, its bindings with it, is 410', async () => {
+  it('C107, C144: of an instance that is deleted, its bindings with it, is 410', async () => {
     const subject = open();
     const instance = await subject.provision();
     const bound = await subject.bind(instance, 'left-over');
@@ -173,7 +173,7 @@ function mitigating(open: OpenSubject): void {
     ['400', { space_guid: '' }],
     ['400 for parameters', { parameters: { unknownParameter: 1 } }],
     ['422', { maintenance_info: { version: '1.0.0' } }],
-  ])('C146: after a PUT that was %s is 410, however often', async (_, changes) => {
+  ])('C110, C146: after a PUT that was %s is 410, however often', async (_, changes) => {
     const subject = open();
     const instance = freshId();
     await subject.put(instance, changes);
@@ -206,7 +206,7 @@ function mitigating(open: OpenSubject): void {
     expect((await subject.unbind(instance, 'done')).status).toBe(200);
   });
 
-  it('C146: names ids of a catalog that is gone, and is answered all the same', async () => {
+  it('C101, C146: names ids of a catalog that is gone, and is answered all the same', async () => {
     const query = 'accepts_incomplete=true&service_id=gone&plan_id=gone';
     const path = `${instancePath(NOBODY)}?${query}`;
 

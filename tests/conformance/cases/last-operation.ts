@@ -120,7 +120,7 @@ function queries(open: OpenSubject): void {
 }
 
 function endings(open: OpenSubject): void {
-  it('C120: of a provisioning that the platform has given up is told beside the delete', async () => {
+  it('C105, C120: of a provisioning that the platform has given up is told beside the delete', async () => {
     const subject = open();
     const id = freshId();
     const made = await subject.put(id);

@@ -88,7 +88,7 @@ const WRONG_FIELDS: readonly [string, Readonly<Record<string, unknown>>][] = [
 ];
 
 function wrongFields(open: OpenSubject): void {
-  it.each(WRONG_FIELDS)('C20: must not have %s: 400', async (_, fields) => {
+  it.each(WRONG_FIELDS)('C20, C78: must not have %s: 400', async (_, fields) => {
     const subject = open();
     const { osb } = subject;
     const provisioning = await osb.call({ ...WITH_BODY[0], body: subject.provisioning(fields) });
@@ -107,7 +107,7 @@ function wrongFields(open: OpenSubject): void {
     ['maintenance_info', '1.0.0'],
     ['maintenance_info', {}],
     ['maintenance_info', { version: 1 }],
-  ])('C20: must not provision with %s %j: 400', async (field, value) => {
+  ])('C20, C63: must not provision with %s %j: 400', async (field, value) => {
     const answer = await open().put(NOBODY, { [field]: value });
 
     expect(answer.status).toBe(400);
@@ -168,7 +168,7 @@ function toleratedFields(open: OpenSubject): void {
     expect(answer.status).toBe(404);
   });
 
-  it('C16: parameters are ours, and so strict: an unknown one is 400 by its name', async () => {
+  it('C16, C65: parameters are ours, and so strict: an unknown one is 400 by its name', async () => {
     const subject = open();
     const instance = await subject.instance();
     const path = `${instancePath(NOBODY)}?accepts_incomplete=true`;

@@ -33,7 +33,7 @@ function asynchronous(open: OpenSubject): void {
     'accepts_incomplete=true%20',
     'Accepts_incomplete=true',
     'accepts_incomplete=true&accepts_incomplete=false',
-  ])('C52: need accepts_incomplete=true; with %j it is AsyncRequired', async (query) => {
+  ])('C52, C66, C102: need accepts_incomplete=true; with %j it is AsyncRequired', async (query) => {
     const subject = open();
     const { osb, offerQuery } = subject;
     const ready = instancePath(await subject.instance());
@@ -55,7 +55,7 @@ function asynchronous(open: OpenSubject): void {
 }
 
 function answered(open: OpenSubject): void {
-  it('C53, C56: are 202 with an operation of their own, short and safe in a URL', async () => {
+  it('C53, C56, C68, C79, C103: are 202 with an operation of their own, short and safe in a URL', async () => {
     const subject = open();
     const id = freshId();
     const made = await subject.put(id);
@@ -72,7 +72,7 @@ function answered(open: OpenSubject): void {
   });
 
   it.each(['?accepts_incomplete=true', '', '?accepts_incomplete=false'])(
-    'C54: are 200 at once when there is nothing left to do (%j), and it is done',
+    'C54, C70: are 200 at once when there is nothing left to do (%j), and it is done',
     async (query) => {
       const subject = open();
       const path = instancePath(await subject.instance());
@@ -123,7 +123,7 @@ function order(open: OpenSubject): void {
     expect((await osb.call({ method: 'PUT', path, headers, body })).status).toBe(status);
   });
 
-  it('C57: then required fields, then the catalog, then AsyncRequired', async () => {
+  it('C57, C64: then required fields, then the catalog, then AsyncRequired', async () => {
     const subject = open();
     const path = instancePath(NOBODY);
     const ask = async (fields: Readonly<Record<string, unknown>>) => {
@@ -149,7 +149,7 @@ function order(open: OpenSubject): void {
     expect((await osb.call({ method: 'DELETE', path: gone })).status).toBe(410);
   });
 
-  it('C57: what the query of DELETE must have before what exists', async () => {
+  it('C57, C100: what the query of DELETE must have before what exists', async () => {
     const { osb, offer } = open();
     const flag = 'accepts_incomplete=true';
     for (const query of [

@@ -58,7 +58,7 @@ describeOnEngines('what a bind and a fetch answer', { cluster: true }, (engine) 
     });
   });
 
-  it('tells the expiry that the cluster granted, and to renew at 75 to 85 % of the lifetime', async () => {
+  it('C127: tells the expiry that the cluster granted, and to renew at 75 to 85 % of the lifetime', async () => {
     for (const seconds of [600, 7200]) {
       const ids = bindingsOf(newId('times'));
       const bound = await scene.platform.bind(ids, { expiration_seconds: seconds });

@@ -59,7 +59,7 @@ describeWith({ postgres: true, cluster: true }, 'the rules of a plan', () => {
     expect(account?.metadata.namespace).toBe('grants-of-custom-plans');
   });
 
-  it('KEB defect 10: a repeat is served whatever the operator has changed since', async () => {
+  it('C123: KEB defect 10: a repeat is served whatever the operator has changed since', async () => {
     const ids = { instance, binding: 'first' };
     const before = await scene.platform.getBinding(ids);
     for (const configFile of [STRICT, NOT_BINDABLE]) {
@@ -73,7 +73,7 @@ describeWith({ postgres: true, cluster: true }, 'the rules of a plan', () => {
     }
   });
 
-  it('KEB defect 22: something new on a plan that is not bindable is 400 BindingNotSupported', async () => {
+  it('C129: KEB defect 22: something new on a plan that is not bindable is 400 BindingNotSupported', async () => {
     const notBindable = await scene.openReplica({ configFile: NOT_BINDABLE });
     const bind = (parameters?: Readonly<Record<string, unknown>>) =>
       notBindable.platform.bind({ instance, binding: newId('new') }, parameters);

@@ -37,7 +37,7 @@ describeOnEngines('a binding that has expired', { cluster: true }, (engine) => {
     });
   }
 
-  it('is 404 to a fetch, and last_operation says that it was made', async () => {
+  it('C138: is 404 to a fetch, and last_operation says that it was made', async () => {
     const ids = { instance, binding: 'boundary' };
     expect((await refusal(scene, () => scene.platform.getBinding(ids))).status).toBe(404);
     expect(await scene.platform.bindingOperation(ids)).toMatchObject({
@@ -71,7 +71,7 @@ describeOnEngines('a binding that has expired', { cluster: true }, (engine) => {
     expect(await scene.eyes.statusWith(bound.body.credentials.token)).toBe(200);
   });
 
-  it('is deleted with 200 once, its objects with it, and then is 410', async () => {
+  it('C144: is deleted with 200 once, its objects with it, and then is 410', async () => {
     const ids = { instance, binding: 'deleted' };
     expect(await scene.objects('deleted')).toHaveLength(3);
     expect(await scene.platform.unbind(ids)).toMatchObject({ status: 200, body: {} });
@@ -91,7 +91,7 @@ describeOnEngines('a binding that has expired', { cluster: true }, (engine) => {
     expect((await scene.platform.unbind(ids)).status).toBe(410);
   });
 
-  it('is bound anew when it was swept', async () => {
+  it('C130: is bound anew when it was swept', async () => {
     await sweep('swept-anew');
     const ids = { instance, binding: 'swept-anew' };
     expect((await scene.platform.bind(ids, { expiration_seconds: 600 })).status).toBe(201);

@@ -95,7 +95,7 @@ describeOnEngines('a bind that is refused', { cluster: true }, (engine) => {
     await scene.platform.unbind(ids);
   });
 
-  describe('by the state of its instance', () => {
+  describe('C58, C129: by the state of its instance', () => {
     it.each([
       ['provision', 'in progress', 422],
       ['deprovision', 'in progress', 422],

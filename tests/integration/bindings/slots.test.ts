@@ -38,7 +38,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
 
   const bindings = (count: number) => Array.from({ length: count }, (_, at) => `b-${at}`);
 
-  it('are ten; the eleventh is told when the next one frees', async () => {
+  it('C129: are ten; the eleventh is told when the next one frees', async () => {
     const instance = await scene.attach();
     const expiries: string[] = [];
     for (const binding of bindings(10)) {
@@ -102,7 +102,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
     }
   });
 
-  it('KEB defect 2: of ten parallel equal binds one issues, the others get its credential or are told to wait', async () => {
+  it('C61, C125: KEB defect 2: of ten parallel equal binds one issues, the others get its credential or are told to wait', async () => {
     for (let round = 0; round < 3; round += 1) {
       const instance = await scene.attach();
       const ids = { instance, binding: 'same' };
@@ -124,7 +124,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
     }
   });
 
-  it('of parallel binds of one id with different parameters one wins, the others get 409 or 422', async () => {
+  it('C62: of parallel binds of one id with different parameters one wins, the others get 409 or 422', async () => {
     const instance = await scene.attach();
     const ids = { instance, binding: 'rivals' };
     const answers = await Promise.all(
@@ -136,7 +136,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
     expect(await liveOf(instance)).toBe(1);
   });
 
-  it('parallel binds of one instance do not refuse each other', async () => {
+  it('C60: parallel binds of one instance do not refuse each other', async () => {
     const instance = await scene.attach();
     const answers = await Promise.all(
       bindings(5).map((binding) => scene.platform.bind({ instance, binding })),
@@ -144,7 +144,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
     expect(statusesOf(answers)).toEqual([201, 201, 201, 201, 201]);
   });
 
-  it('parallel DELETEs of one binding are 200 or 410, and it is gone', async () => {
+  it('C143: parallel DELETEs of one binding are 200 or 410, and it is gone', async () => {
     const instance = await scene.attach();
     const ids = { instance, binding: 'unbound-together' };
     const bound = await scene.platform.bind(ids);
@@ -157,7 +157,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
     expect(await scene.objects(ids.binding)).toEqual([]);
   });
 
-  it('a bind and unbind storm on one id never leaves a credential that is dead, or objects without a binding', async () => {
+  it('C143, C148: a bind and unbind storm on one id never leaves a credential that is dead, or objects without a binding', async () => {
     const instance = await scene.attach();
     const ids = { instance, binding: 'storm' };
     for (let round = 0; round < 10; round += 1) {

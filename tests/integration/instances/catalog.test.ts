@@ -144,7 +144,7 @@ describeWith({ postgres: true, cluster: true }, 'a plan that left the catalog', 
     expect(String(refused.body['description'])).toContain('catalog');
   });
 
-  it('still serves the instance that has it: repeat, fetch, poll, bind, unbind and delete', async () => {
+  it('C50, C144: still serves the instance that has it: repeat, fetch, poll, bind, unbind and delete', async () => {
     const { platform } = broker;
     const ids = { instance: 'stranded', binding: 'b' };
 

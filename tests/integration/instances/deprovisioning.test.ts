@@ -56,7 +56,7 @@ describeWith({ postgres: true, cluster: true }, 'deleting an instance', () => {
     );
   }
 
-  it('with live bindings ends them at once, and their rights before it has succeeded', async () => {
+  it('C106, C107: with live bindings ends them at once, and their rights before it has succeeded', async () => {
     const { platform, eyes } = scene;
     const instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
     const [first, second] = [newId('first'), newId('second')].map((binding) => ({
@@ -204,7 +204,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
   );
 
   it.concurrent(
-    'that was deleted is told as such for a day, and is gone after it',
+    'C113: that was deleted is told as such for a day, and is gone after it',
     async ({ onTestFinished }) => {
       const scene = await openScene();
       onTestFinished(() => scene.close());

@@ -74,7 +74,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance id over a real sock
   });
 
   it.concurrent.each(Object.entries(GOOD))(
-    'with %s names one instance from PUT to DELETE',
+    'C24: with %s names one instance from PUT to DELETE',
     async (_, id) => {
       const path = `/v2/service_instances/${id}`;
       expect((await send('GET', path)).status).toBe(404);
@@ -92,7 +92,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance id over a real sock
     },
   );
 
-  it.each(Object.entries(BAD))('that is or has %s is refused everywhere', async (_, id) => {
+  it.each(Object.entries(BAD))('C25: that is or has %s is refused everywhere', async (_, id) => {
     const offering = `service_id=${SERVICE_ID}&plan_id=${OWN_CLUSTER_PLAN_ID}`;
     const path = `/v2/service_instances/${id}`;
     const flag = 'accepts_incomplete=true';

@@ -128,7 +128,7 @@ describeWith({ postgres: true, cluster: true }, 'provisioning with parameters th
     expect(await expectRefusal({ kubeconfig })).toContain(named);
   });
 
-  it.each(PARAMETERS)('have %s are refused', async (_, parameters, named) => {
+  it.each(PARAMETERS)('C65: have %s are refused', async (_, parameters, named) => {
     const kubeconfig = cluster.adminKubeconfig;
     expect(await expectRefusal({ kubeconfig, ...parameters })).toContain(named);
   });

@@ -41,7 +41,7 @@ describeWith({ postgres: true, cluster: true }, 'requests at the same time', () 
     return row ?? { instances: 0, operations: 0 };
   }
 
-  it('that are the same PUT make one instance, by one operation that all of them are told', async () => {
+  it('C61, C69: that are the same PUT make one instance, by one operation that all of them are told', async () => {
     const instance = newId('same');
     const answers = await together((platform) =>
       platform.provision({ instance }, scene.cluster.adminKubeconfig),
@@ -54,7 +54,7 @@ describeWith({ postgres: true, cluster: true }, 'requests at the same time', () 
     expect(await countOf(instance)).toEqual({ instances: 1, operations: 1 });
   });
 
-  it('that are different PUTs make one instance, and the others are conflicts', async () => {
+  it('C62: that are different PUTs make one instance, and the others are conflicts', async () => {
     const instance = newId('different');
     const answers = await together((platform, at) =>
       platform.provision({ instance }, scene.cluster.adminKubeconfig, { name: `name-${at}` }),
@@ -69,7 +69,7 @@ describeWith({ postgres: true, cluster: true }, 'requests at the same time', () 
     expect(await countOf(instance)).toEqual({ instances: 1, operations: 1 });
   });
 
-  it('that are DELETEs run one operation', async () => {
+  it('C103: that are DELETEs run one operation', async () => {
     const instance = await scene.attach();
     const answers = await together((platform) => platform.deprovision({ instance }));
     expect(answers.every(({ status }) => status === 202 || status === 410)).toBe(true);
@@ -79,7 +79,7 @@ describeWith({ postgres: true, cluster: true }, 'requests at the same time', () 
     expect(await countOf(instance)).toEqual({ instances: 1, operations: 2 });
   });
 
-  it('that are PUTs and DELETEs leave no operation that nobody ends', async () => {
+  it('C148: that are PUTs and DELETEs leave no operation that nobody ends', async () => {
     const instance = newId('mixed');
     const { platform } = scene;
     await platform.provision({ instance }, scene.cluster.adminKubeconfig);

@@ -219,7 +219,7 @@ describeWith({ postgres: true, cluster: true }, 'attaching a cluster', () => {
   });
 
   describe('that failed', () => {
-    it('leaves an instance that is good for nothing but DELETE, after which its id is free', async () => {
+    it('C72, C85: leaves an instance that is good for nothing but DELETE, after which its id is free', async () => {
       const { platform, cluster } = scene;
       const { instance } = await bringInto('create failed', { platform, cluster });
       const ids = { instance, binding: 'b' };

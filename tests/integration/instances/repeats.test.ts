@@ -65,7 +65,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
       }
     });
 
-    it('is the same when organisation, space and context have changed', async () => {
+    it('C71: is the same when organisation, space and context have changed', async () => {
       const ids = await ready(cluster.adminKubeconfig);
       const renamed = await broker.platform.call({
         method: 'PUT',
@@ -99,7 +99,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
   });
 
   describe('fetched', () => {
-    it('shows its parameters without the kubeconfig, and no part of it', async () => {
+    it('C83: shows its parameters without the kubeconfig, and no part of it', async () => {
       const ids = await ready(proxy.adminKubeconfig, { name: 'shown', region: 'eu' });
       const { status, body } = await broker.platform.getInstance(ids);
       expect({ status, body }).toEqual({
@@ -112,7 +112,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
       });
     });
 
-    it('takes wrong or missing service_id and plan_id for the hints that they are', async () => {
+    it('C86: takes wrong or missing service_id and plan_id for the hints that they are', async () => {
       const ids = await ready(cluster.adminKubeconfig);
       const answer = await broker.platform.call({
         method: 'GET',
@@ -133,7 +133,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
     });
   });
 
-  describe('deleted under ids that are not its own', () => {
+  describe('C109: deleted under ids that are not its own', () => {
     it('is refused with 400 for another service', async () => {
       const ids = await ready(cluster.adminKubeconfig);
       const refused = await broker.platform.call({
@@ -162,7 +162,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
   });
 
   describe('asked how its operation goes', () => {
-    it('answers for the operation that is named, and for the latest where the name says nothing', async () => {
+    it('C116: answers for the operation that is named, and for the latest where the name says nothing', async () => {
       const { platform } = broker;
       const failed = await bringInto('create failed', { platform, cluster });
       const { instance } = failed;
