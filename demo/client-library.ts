@@ -41,9 +41,9 @@ export class ClientLibrary implements ClusterUser {
 
   createConfigMap(kubeconfigFile: string, name: string): Promise<Use> {
     return this.#call(kubeconfigFile, {
-      shown: `createNamespacedConfigMap({ metadata: { name: '${name}' } … })`,
+      shown: `createNamespacedConfigMap({ body: { metadata: { name: '${name}' } } … })`,
       ask: async (api) => {
-        const body = { metadata: { name }, data: { by: 'ci-job' } };
+        const body = { metadata: { name } };
         await api.createNamespacedConfigMap({ namespace: NAMESPACE, body });
         return [`configmap/${name} created`];
       },

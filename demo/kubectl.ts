@@ -26,7 +26,7 @@ export class Kubectl implements ClusterUser {
   }
 
   createConfigMap(kubeconfigFile: string, name: string): Promise<Use> {
-    return this.#run(kubeconfigFile, ['create', 'configmap', name, '--from-literal=by=ci-job']);
+    return this.#run(kubeconfigFile, ['create', 'configmap', name]);
   }
 
   async deleteConfigMap(kubeconfigFile: string, name: string): Promise<Use> {

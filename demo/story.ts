@@ -95,7 +95,7 @@ async function fetchAgain(stage: Stage, issued: BindingBody): Promise<void> {
 async function unbind(stage: Stage): Promise<void> {
   await step(stage, 'Revoke it', {
     run: () => stage.osb.unbind(BINDING),
-    tell: ({ line }) => [`${line}: account and rights gone, token refused`],
+    tell: ({ line }) => [`${line}: account gone, token refused`],
   });
 }
 
