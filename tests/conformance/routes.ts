@@ -45,11 +45,3 @@ export const ROUTES: readonly Route[] = [
   },
   { title: 'polling a binding', call: () => ({ path: `${BINDING}/last_operation` }) },
 ];
-
-export const ROUTE_TITLES: readonly string[] = ROUTES.map(({ title }) => title);
-
-export function routeOf(title: string): Route {
-  const route = ROUTES.find((each) => each.title === title);
-  if (route === undefined) throw new Error(`there is no route for ${title}`);
-  return route;
-}

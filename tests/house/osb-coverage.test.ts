@@ -31,7 +31,7 @@ const files = globSync(TEST_FILES, { cwd: REPOSITORY })
   .filter((file) => !file.startsWith('tests/house/'))
   .sort();
 const literals = files.flatMap((file) => textsOf(file).map((text) => ({ file, text })));
-const shown = literals.flatMap(({ file, text }) => shownBy(file, text));
+const shown = literals.flatMap(({ file, text }) => shownIn(file, text));
 
 function asRow(row: string | readonly [string, string]): OsbRow {
   return typeof row === 'string' ? { says: row } : { says: row[0], reason: row[1] };
@@ -53,7 +53,7 @@ function textsOf(file: string): readonly string[] {
   return texts;
 }
 
-function shownBy(file: string, text: string): readonly Shown[] {
+function shownIn(file: string, text: string): readonly Shown[] {
   const [, numbers = '', title = ''] = NUMBERED.exec(text) ?? [];
   if (numbers === '') return [];
   return [{ file, title, numbers: numbers.split(', ').map((number) => Number(number.slice(1))) }];
@@ -91,15 +91,10 @@ describe('the checklist of OSB 2.17', () => {
 });
 
 function page(): string {
-  const groups = OSB_GROUPS.map(({ title, first, rows: inGroup }) =>
-    [
-      `## ${title}`,
-      '',
-      '| row | what it says | shown by |',
-      '| --- | --- | --- |',
-      ...inGroup.map((row, at) => lineOf(first + at, asRow(row))),
-    ].join('\n'),
-  );
+  const groups = OSB_GROUPS.map(({ title, first, rows: inGroup }) => {
+    const entries = inGroup.map((row, at) => entryOf(first + at, asRow(row)));
+    return `## ${title}\n\n${entries.join('\n')}`;
+  });
   return `${[INTRODUCTION, ...groups].join('\n\n')}\n`;
 }
 
@@ -115,20 +110,21 @@ suite](../tests/conformance/README.md), which runs against any broker. In a titl
 This page is made by \`tests/house/osb-coverage.test.ts\`, which fails when it is not as the tests are:
 \`npx vitest run tests/house/osb-coverage.test.ts -u\` writes it anew.`;
 
-function lineOf(number: number, { says, reason }: OsbRow): string {
+function entryOf(number: number, { says, reason }: OsbRow): string {
   const byFile = Map.groupBy(testsOf(number), ({ file }) => file);
   const tests = [...byFile].map(([file, inFile]) => {
-    const titles = [...new Set(inFile.map(({ title }) => escaped(title)))];
-    return `[${nameOf(file)}](../${file}): ${titles.join('; ')}`;
+    const titles = [...new Set(inFile.map(({ title }) => `“${escaped(title)}”`))];
+    return `[${nameOf(file)}](../${file}): ${titles.join(', ')}`;
   });
-  return `| C${number} | ${says} | ${reason ?? tests.join('<br>')} |`;
+  const shownBy = reason === undefined ? tests : [`No test. ${reason}`];
+  return [`- **C${number}** ${says}`, ...shownBy.map((line) => `  - ${line}`)].join('\n');
 }
 
 function nameOf(file: string): string {
   return file.replace(/^tests\/conformance\/cases\//, 'conformance/').replace(/(\.test)?\.ts$/, '');
 }
 
-/** As text in a table of Markdown, where `<` would begin a tag and `_` is a letter of names. */
+/** As text of Markdown, where `<` would begin a tag and `_` and `*` would set it in italics. */
 function escaped(title: string): string {
   return title
     .replaceAll('|', '\\|')

@@ -47,6 +47,18 @@ function strangers(open: OpenSubject): void {
     }
   });
 
+  it.each(ROUTES)('C6: are needed for $title under every mount', async ({ call }) => {
+    const subject = open();
+    const asked = call(subject);
+    for (const prefix of subject.prefixes) {
+      const path = prefix + asked.path;
+      const headers = { authorization: undefined };
+      const answer = await subject.osb.call({ ...asked, path, headers });
+
+      expect([prefix, answer.status]).toEqual([prefix, 401]);
+    }
+  });
+
   it('C6: a stranger is told the same, whether an id exists or not', async () => {
     const subject = open();
     const instance = await subject.instance();
