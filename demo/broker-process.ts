@@ -1,5 +1,5 @@
 // The broker as its own process on the embedded default, exactly as `npm start` runs it: same program, same data
-// folder, same listeners, same settings of the person, except that DATABASE_URL is left out.
+// folder, same listeners, same settings of the person, except that DATABASE_URL is left out and the log is JSON.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -61,8 +61,13 @@ export async function startBroker(
   }
 }
 
+/** Where packages keep what they can make anew; a folder that cannot be written to only costs the time. */
+const COMPILE_CACHE = join(REPOSITORY, 'node_modules/.cache/runtime-broker');
+
 function environmentOf(env: Environment): NodeJS.ProcessEnv {
   return {
+    // Compiling what the broker imports is a third of its second start.
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     ...env,
     // Empty counts as absent. A ledger that is in use is no place for a demo, and has no plan sandbox.
     DATABASE_URL: '',
