@@ -35,23 +35,23 @@ export function hasEmbeddedDatabase(dataFolder: string): boolean {
 /** @param dataFolder is there, and this process holds its lock until after `destroy()` */
 export function openEmbedded(dataFolder: string): EmbeddedDatabase {
   const session = new FolderSession(dataFolder);
+  const db = new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new PGliteAdapter(),
+      createDriver: () => new EmbeddedDriver(session),
+      createIntrospector: (opened) => new PostgresIntrospector(opened),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
   return {
-    db: new Kysely<Schema>({
-      dialect: {
-        createAdapter: () => new PGliteAdapter(),
-        createDriver: () => new EmbeddedDriver(session),
-        createIntrospector: (db) => new PostgresIntrospector(db),
-        createQueryCompiler: () => new PostgresQueryCompiler(),
-      },
-    }),
+    db,
     session: {
       query: async (text, values) => (await session.open()).query(text, values),
       exec: async (text) => (await session.open()).exec(text),
       listen: async (channel, heard) => (await session.open()).listen(channel, heard),
     },
-    open: async () => {
-      await session.open();
-    },
+    // Through Kysely, whose destroy() does nothing while it has opened nothing itself.
+    open: () => db.connection().execute(() => Promise.resolve()),
   };
 }
 

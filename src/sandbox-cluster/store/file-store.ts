@@ -34,7 +34,7 @@ export function fileStore(folder: string): SandboxStore {
   return {
     readIdentity: () =>
       existsSync(identityFile)
-        ? (JSON.parse(readFileSync(identityFile, 'utf8')) as SandboxIdentity)
+        ? (parse(readFileSync(identityFile, 'utf8'), identityFile) as unknown as SandboxIdentity)
         : undefined,
     writeIdentity: (identity) => writeWhole(identityFile, JSON.stringify(identity)),
     clusterNames: () =>
@@ -71,12 +71,19 @@ function readLines(file: string): { changes: readonly JsonObject[]; isTorn: bool
   if (!existsSync(file)) return { changes: [], isTorn: false };
   const lines = readFileSync(file, 'utf8').split('\n');
   const rest = lines.pop();
-  const changes = lines.map((line): JsonObject => {
-    const change: unknown = JSON.parse(line);
-    if (!isJsonObject(change)) throw new Error(`${file} has a line that is no change of a cluster`);
-    return change;
-  });
-  return { changes, isTorn: rest !== '' };
+  return { changes: lines.map((line) => parse(line, file)), isTorn: rest !== '' };
+}
+
+/** Says the file and not what is wrong in it: JSON.parse would quote what may be a part of a key. */
+function parse(text: string, file: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Told below.
+  }
+  if (!isJsonObject(value)) throw new Error(`${file} is damaged`);
+  return value;
 }
 
 function writeWhole(file: string, text: string): void {
