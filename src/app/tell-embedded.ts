@@ -11,6 +11,7 @@ const NOT_FOR_PRODUCTION = [
   'the database does not wait for the disk, so a power cut can lose what was last written',
   'passwords and keys lie beside the data that they protect',
   'HTTP is not encrypted',
+  'clusters of the plan sandbox live in this process, and run nothing',
 ];
 
 /** Says nothing on PostgreSQL. */
