@@ -10,6 +10,14 @@ const STATEMENTS = [
   'alter table instances add column next_scan_at timestamptz(3)',
   'create index instances_next_scan on instances (next_scan_at) where next_scan_at is not null',
   'create index instances_cluster on instances (cluster_uid) where cluster_uid is not null',
+  /** The few that a writer may be at work on, so that those of a dead one are found without reading all that live. */
+  `create index grants_being_issued on grants (issuing_until)
+    where ended_at is null and expires_at is null and revoking_since is null`,
+  /** Deleted instances whose access is still sealed: each pass asks whether it can be erased by now. */
+  `create index instances_access_left on instances (key)
+    where deleted_at is not null and sealed_access is not null`,
+  /** For the foreign key: without it each grant that is pruned would read all bindings. */
+  'create index bindings_current_grant on bindings (current_grant)',
   /** By cluster, not by instance: two instances may have attached the same one. */
   `create table suspected_restores (
     cluster_uid text primary key,
