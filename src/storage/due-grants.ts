@@ -166,33 +166,48 @@ export async function releaseGrants(
 
 const selectNextExpiry = statement<{ next_try_at: Date }>(
   `select next_try_at from grants
-  where next_try_at is not null and revoking_since is null and ended_at is null
+  where next_try_at <= $1 and revoking_since is null and ended_at is null
   order by next_try_at limit 1`,
 );
 
-/** When the next grant expires, or the next lease of a writer ends, whichever comes first. */
-export async function readNextExpiry(tx: Tx): Promise<Date | undefined> {
-  const [row] = await selectNextExpiry(tx, []);
+/**
+ * When the next grant expires, or the next lease of a writer ends, whichever comes first.
+ * @returns undefined when nothing does before `horizon`, so that what is far off is not read at each question
+ */
+export async function readNextExpiry(tx: Tx, horizon: Date): Promise<Date | undefined> {
+  const [row] = await selectNextExpiry(tx, [horizon]);
   return row?.next_try_at;
 }
 
 const selectNextTry = statement<{ next_try_at: Date }>(
   `with ${TAKEN}
   select g.next_try_at from grants g
-  where g.next_try_at is not null and ${isToBeEnded('g', '$1', '$2')} and ${isFree('g', '$1', '$2')}
+  where g.next_try_at <= $5 and ${isToBeEnded('g', '$1', '$2')} and ${isFree('g', '$1', '$2')}
     and ${OF_INSTANCE_WITH_PLACES}
   order by g.next_try_at limit 1`,
 );
 
-export type NextTryQuestion = Pick<DueGrantsClaim, 'now' | 'perInstance' | 'placesTaken'>;
+export interface NextTryQuestion
+  extends Pick<DueGrantsClaim, 'now' | 'perInstance' | 'placesTaken'> {
+  readonly horizon: Date;
+}
 
-/** When the next of those is due that claimDueGrants would give; it may be past. */
+/**
+ * When the next of those is due that claimDueGrants would give; it may be past.
+ * @returns undefined when none is before `horizon`
+ */
 export async function readNextTry(
   tx: Tx,
-  { now, perInstance, placesTaken }: NextTryQuestion,
+  { now, perInstance, placesTaken, horizon }: NextTryQuestion,
 ): Promise<Date | undefined> {
   const taken = JSON.stringify(Object.fromEntries(placesTaken));
-  const [row] = await selectNextTry(tx, [now, lastSeenOfLiving(now), taken, perInstance]);
+  const [row] = await selectNextTry(tx, [
+    now,
+    lastSeenOfLiving(now),
+    taken,
+    perInstance,
+    horizon,
+  ]);
   return row?.next_try_at;
 }
 
