@@ -26,10 +26,12 @@ export interface GrantOutcome {
 const storeOutcome = statement<{ id: string }>(
   toldToWaiters(`update grants set account_uid = $2, role_uid = $3, role_binding_uid = $4, sealed_token = $5,
     issued_at = $6, expires_at = $7, next_try_at = $7
-  where id = $1 and ${isBeingIssued('grants')}`),
+  where id = $1 and (${isBeingIssued('grants')}
+    or (ended_at is null and revoking_since is null and sealed_token = $5 and expires_at = $7))`),
 );
 
 /**
+ * A repeat with the same outcome, down to its sealed text, counts as stored: whoever lost the answer may ask again.
  * @returns false when the grant was asked to end meanwhile; then nothing was written, its slot may be another's, and
  *   what was made on the cluster is to be undone
  */
