@@ -60,6 +60,7 @@ export interface ForeignObject {
 export interface SeenObject extends MarkedObject {
   readonly kind?: string;
   readonly metadata?: MarkedObject['metadata'] & {
+    readonly namespace?: string;
     readonly uid?: string;
     readonly finalizers?: readonly string[];
   };
