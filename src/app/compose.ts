@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runOperation, STEP_TIMEOUT_MS } from '../background/operation-runner.ts';
 import { readReadiness } from '../background/status.ts';
 import type { Broker, BrokerLimits, Draw } from '../broker/broker.ts';
+import { InstanceTurns } from '../broker/instance-turns.ts';
 import { ParameterRules } from '../broker/parameter-rules.ts';
 import { RuntimeClusters } from '../broker/runtime-clusters.ts';
 import type { Config, DatabaseSetting, ListenAddress } from '../config/config.ts';
@@ -20,6 +21,7 @@ import { ownClusterProvisioner } from '../provisioners/own-cluster/own-cluster.t
 import { sandboxProvisioner } from '../provisioners/sandbox/sandbox.ts';
 import { SandboxHost } from '../provisioners/sandbox/sandbox-host.ts';
 import type { EmbeddedDatabase } from '../storage/embedded.ts';
+import { GrantSignals } from '../storage/grant-signals.ts';
 import { JobEngine } from '../storage/job-engine.ts';
 import { Sealer } from '../storage/sealing.ts';
 import { addressGuard, type Listening } from './address-guard.ts';
@@ -64,7 +66,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   const log = given.log ?? processLogger(config);
   const clock = given.clock ?? (() => new Date());
   const draw = given.draw ?? randomDraw;
-  const { db, jobs, embedded } = openDatabase(config.database, log);
+  const { db, jobs, signals, embedded } = openDatabase(config.database, log);
   const sealer = new Sealer(config.sealingKeys);
   const limits: BrokerLimits = {
     createTimeoutMs: config.createTimeoutSeconds * 1000,
@@ -83,6 +85,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   ]);
   const state = new StartupState();
   const stopping = new AbortController();
+  const pause: Broker['sleep'] = (delayMs, signal) => sleep(delayMs, undefined, { signal });
   const broker: Broker = {
     db,
     sealer,
@@ -92,6 +95,8 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
       stopTimeoutMs: STOP_TIMEOUT_MS,
       log,
     }),
+    signals: new GrantSignals({ source: signals, clock, sleep: pause, log }),
+    turns: new InstanceTurns(),
     provisioners,
     clusters: new RuntimeClusters({ db, sealer, provisioners, openClusters }),
     parameterRules: new ParameterRules(),
@@ -100,7 +105,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     limits,
     clock,
     draw,
-    sleep: (delayMs, signal) => sleep(delayMs, undefined, { signal }),
+    sleep: pause,
     log,
   };
   broker.jobs.onWake((operationId) => runOperation(broker, operationId, stopping.signal));

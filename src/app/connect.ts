@@ -40,7 +40,7 @@ function tell({ log }: Broker, error: unknown, delayMs: number): void {
 }
 
 async function connectOnce({ broker, embedded, state, drawKey }: Composition): Promise<void> {
-  const { db, log, sealer, replicaId, clock, jobs } = broker;
+  const { db, log, sealer, replicaId, clock, jobs, signals } = broker;
   const applied = await migrate(db);
   for (const migration of applied) {
     log.info({ migration }, 'migrated');
@@ -52,6 +52,7 @@ async function connectOnce({ broker, embedded, state, drawKey }: Composition): P
   }
   await beat(db, { replicaId, at: clock() });
   await jobs.start();
+  signals.start();
   state.complete(marker);
   const installation = marker instanceof Error ? undefined : marker.installation;
   log.info({ installation, replica: replicaId }, 'ready');

@@ -114,7 +114,10 @@ async function stop(composition: Composition, background: Background): Promise<v
   ]);
   background.drained.abort();
   await settledWithin(LEAVE_TIMEOUT_MS, signOff(composition, background.beats));
-  await settledWithin(LEAVE_TIMEOUT_MS, Promise.all([openClusters.close(), broker.db.destroy()]));
+  await settledWithin(
+    LEAVE_TIMEOUT_MS,
+    Promise.all([openClusters.close(), broker.signals.stop(), broker.db.destroy()]),
+  );
   await composition.sandbox?.stop();
   await closeServer(operatorServer, PROBES_TIMEOUT_MS);
   broker.log.info('stopped');

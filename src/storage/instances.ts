@@ -18,7 +18,7 @@ import type { SealedPlace } from './sealing.ts';
 import { statement } from './statement.ts';
 
 /** Nothing is known of its cluster yet. */
-export interface NewInstance extends Omit<Instance, 'cluster' | 'deletedAt'> {
+export interface NewInstance extends Omit<Instance, 'cluster' | 'clusterGoneAt' | 'deletedAt'> {
   /** Sealed for `accessPlace`; undefined where the access comes from elsewhere. */
   readonly sealedAccess: string | undefined;
 }

@@ -50,6 +50,8 @@ export interface Scene {
   attach(attachment?: Attachment): Promise<string>;
   /** Moves the broker's clock, and returns once the broker has been seen at the new time. */
   passTime(seconds: number): Promise<void>;
+  /** Returns once somebody waits for what becomes of the binding's grant. */
+  untilAwaited(binding: string): Promise<void>;
   /** By the broker's clock. */
   now(): Date;
   /**
@@ -105,6 +107,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
       clock.pass(seconds);
       await Promise.all([...brokers].map((each) => untilSeen(ledger, each, clock.now())));
     },
+    untilAwaited: (binding) => untilAwaited(ledger, binding),
     now: () => clock.now(),
     openReplica: ({ configFile } = {}) => open(configFile),
     objects: (binding) => objectsOf({ broker, eyes }, binding),
@@ -179,6 +182,19 @@ async function untilSeen(ledger: LedgerEyes, broker: TestBroker, since: Date): P
       const text = 'select 1 as seen from replicas where id = $1 and seen_at >= $2';
       return (await ledger.sql(text, [replicaId, since])).length > 0;
     },
+  });
+}
+
+/** A request arrives, decides and marks within milliseconds; the limit is for a machine that is busy with other tests. */
+const AWAITED_LIMIT_MS = 10_000;
+
+async function untilAwaited(ledger: LedgerEyes, binding: string): Promise<void> {
+  const text =
+    'select 1 from grants g join bindings b on b.current_grant = g.id where b.id = $1 and g.awaited';
+  await until({
+    what: 'the grant is awaited',
+    limitMs: AWAITED_LIMIT_MS,
+    isSo: async () => (await ledger.sql(text, [binding])).length > 0,
   });
 }
 
