@@ -20,6 +20,9 @@ interface LogLine {
 /** Enough for a fault of the configuration or of the start. */
 const TAIL_LINES = 20;
 
+/** They only show what it was at. */
+const FALLBACK_LINES = 3;
+
 const GRAVE = ['error', 'fatal'];
 
 export class BrokerLog {
@@ -51,7 +54,7 @@ export class BrokerLog {
   /** Sentences for a person, and what the log calls an error; where there is neither, the last lines. */
   lastWords(): readonly string[] {
     const words = this.#tail.map(wordsOf).filter((text) => text !== undefined);
-    return words.length > 0 ? words : this.#tail;
+    return words.length > 0 ? words : this.#tail.slice(-FALLBACK_LINES);
   }
 
   #take(line: string): void {

@@ -17,7 +17,8 @@ export interface BrokerProcess {
   readonly log: BrokerLog;
   /** Settles when it has ended, whoever ended it. */
   readonly ended: Promise<void>;
-  hasEnded(): boolean;
+  /** Its status or the signal that killed it; undefined while it runs. */
+  howEnded(): string | undefined;
 }
 
 const MAIN = join(REPOSITORY, 'src/app/main.ts');
@@ -50,9 +51,8 @@ export async function startBroker(
   const stop = () => stopChild(child, ended);
   try {
     const { publicUrl } = await untilReady({ log, ended, interruption });
-    const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
     return {
-      what: { publicUrl, log, ended, hasEnded },
+      what: { publicUrl, log, ended, howEnded: () => endOf(child) },
       undo: { title: 'Stop the broker', run: stop },
     };
   } catch (error) {
@@ -90,6 +90,10 @@ async function untilReady({ log, ended, interruption }: Starting) {
     throw new DemoFailure('The broker did not start. It says:', log.lastWords());
   }
   return facts;
+}
+
+function endOf({ exitCode, signalCode }: ChildProcess): string | undefined {
+  return signalCode ?? (exitCode === null ? undefined : `status ${exitCode}`);
 }
 
 async function stopChild(child: ChildProcess, ended: Promise<void>): Promise<void> {

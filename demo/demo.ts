@@ -2,6 +2,7 @@
 // is imported. Here is its frame: what was asked for, in which order, and how it ends.
 
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { readArguments, USAGE } from './arguments.ts';
 import { startBroker } from './broker-process.ts';
 import { chooseClusterUser, findKubectl } from './choose-cluster-user.ts';
@@ -134,6 +135,9 @@ async function setStage(frame: Frame, wish: Wish): Promise<Stage> {
   return { ...shared, cluster, wish, kubectl, user, broker, osb };
 }
 
+/** A connection that breaks is seen before the end of the process at its other side. */
+const END_IS_SEEN_MS = 500;
+
 /** What fails once the broker has ended by itself fails for that reason. */
 async function withBroker(
   { broker, interruption }: Stage,
@@ -142,11 +146,11 @@ async function withBroker(
   try {
     await work();
   } catch (error) {
-    if (!broker.hasEnded() || interruption.aborted) throw error;
-    throw new DemoFailure(
-      'The broker has ended by itself. Its last words:',
-      broker.log.lastWords(),
-    );
+    if (interruption.aborted) throw error;
+    await Promise.race([broker.ended, pause(END_IS_SEEN_MS, undefined, { ref: false })]);
+    const end = broker.howEnded();
+    if (end === undefined) throw error;
+    throw new DemoFailure(`The broker has ended (${end}). Its last words:`, broker.log.lastWords());
   }
 }
 

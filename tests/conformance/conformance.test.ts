@@ -4,11 +4,16 @@
 
 import { afterAll, beforeAll, describe } from 'vitest';
 import { authenticationCases } from './cases/authentication.ts';
+import { bindCases } from './cases/bind.ts';
 import { catalogCases } from './cases/catalog.ts';
+import { contextCases } from './cases/context.ts';
 import { errorCases } from './cases/errors.ts';
+import { fetchAndUnbindCases } from './cases/fetch-and-unbind.ts';
 import { idCases } from './cases/ids.ts';
 import { identityCases } from './cases/identities.ts';
+import { lastOperationCases, restartCases } from './cases/last-operation.ts';
 import { messageCases } from './cases/messages.ts';
+import { syncAsyncCases } from './cases/sync-async.ts';
 import { versionCases } from './cases/version.ts';
 import type { OpenSubject } from './subject.ts';
 import { type OpenTarget, targets } from './targets.ts';
@@ -21,6 +26,11 @@ const GROUPS: readonly ((open: OpenSubject) => void)[] = [
   idCases,
   errorCases,
   catalogCases,
+  syncAsyncCases,
+  lastOperationCases,
+  bindCases,
+  fetchAndUnbindCases,
+  contextCases,
 ];
 
 describe.each(targets(process.env))('OSB 2.17 on $name', (target) => {
@@ -34,6 +44,6 @@ describe.each(targets(process.env))('OSB 2.17 on $name', (target) => {
       if (opened === undefined) throw new Error('the broker is open inside hooks and tests only');
       return opened.subject;
     };
-    for (const group of GROUPS) group(open);
+    for (const group of target.isOurs ? [...GROUPS, restartCases] : GROUPS) group(open);
   });
 });
