@@ -34,8 +34,14 @@ export interface RunningBroker {
   readonly stop: () => Promise<void>;
 }
 
-/** @throws Error when an address cannot be listened on; nothing runs then */
-export async function start(composition: Composition): Promise<RunningBroker> {
+/**
+ * `passes`: what runs in the background beside the jobs; all there is unless a test says less.
+ * @throws Error when an address cannot be listened on; nothing runs then
+ */
+export async function start(
+  composition: Composition,
+  passes: readonly RepeatedPass[] = backgroundPasses(composition.broker),
+): Promise<RunningBroker> {
   const { publicServer, operatorServer, broker, listen } = composition;
   // Copies, since the server writes into what it is given and the configuration is frozen.
   const publicUrl = await publicServer.listen({ ...listen.public });
@@ -49,9 +55,7 @@ export async function start(composition: Composition): Promise<RunningBroker> {
   broker.log.info({ surface: 'operator', url: operatorUrl }, 'listening');
   const serving = connect(composition);
   const drained = new AbortController();
-  const work = serving.then(() =>
-    runPasses(composition, backgroundPasses(broker), composition.stopping.signal),
-  );
+  const work = serving.then(() => runPasses(composition, passes, composition.stopping.signal));
   const beats = serving.then(() => runPasses(composition, [beatPass(broker)], drained.signal));
   let stopped: Promise<void> | undefined;
   return {
