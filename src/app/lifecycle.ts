@@ -35,19 +35,24 @@ export interface RunningBroker {
   readonly stop: () => Promise<void>;
 }
 
-/** @throws Error when the data folder cannot be used, or an address not be listened on; nothing runs then */
-export async function start(composition: Composition): Promise<RunningBroker> {
-  const { broker } = composition;
+/**
+ * `passes`: what runs in the background beside the jobs; all there is unless a test says less.
+ * @throws Error when the data folder cannot be used, or an address not be listened on; nothing runs then
+ */
+export async function start(
+  composition: Composition,
+  passes: readonly RepeatedPass[] = backgroundPasses(composition.broker),
+): Promise<RunningBroker> {
   const urls = await open(composition).catch(async (error: unknown) => {
     await composition.sandbox?.stop();
     throw error;
   });
   const serving = connect(composition);
   const drained = new AbortController();
-  const work = serving.then(() =>
-    runPasses(composition, backgroundPasses(broker), composition.stopping.signal),
+  const work = serving.then(() => runPasses(composition, passes, composition.stopping.signal));
+  const beats = serving.then(() =>
+    runPasses(composition, [beatPass(composition.broker)], drained.signal),
   );
-  const beats = serving.then(() => runPasses(composition, [beatPass(broker)], drained.signal));
   let stopped: Promise<void> | undefined;
   return {
     ...urls,

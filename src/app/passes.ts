@@ -1,4 +1,7 @@
 // What runs again and again while the broker serves, and how often.
+import { Bell } from '../background/bell.ts';
+import { expireBindings, untilNextExpiryMs } from '../background/expire-bindings.ts';
+import { circuitsOf, finishRevocations, untilNextTryMs } from '../background/finish-revocations.ts';
 import type { RepeatedPass } from '../background/repeat.ts';
 import { wakeOperations } from '../background/wake-operations.ts';
 import type { Broker } from '../broker/broker.ts';
@@ -22,6 +25,7 @@ export function beatPass(broker: Broker): RepeatedPass {
 /** What is begun no more once the broker is told to stop. */
 export function backgroundPasses(broker: Broker): readonly RepeatedPass[] {
   return [
+    ...revocationPasses(broker),
     {
       name: 'wake-operations',
       pauseMs: WAKE_PAUSE_MS,
@@ -29,6 +33,36 @@ export function backgroundPasses(broker: Broker): readonly RepeatedPass[] {
         const { woken } = await wakeOperations(broker);
         if (woken > 0) {
           broker.log.info({ woken }, 'operations without a runner woken');
+        }
+      },
+    },
+  ];
+}
+
+/** What has expired is told at once to the pass that ends it. */
+function revocationPasses(broker: Broker): readonly RepeatedPass[] {
+  const bell = new Bell();
+  const circuits = circuitsOf(broker);
+  return [
+    {
+      name: 'expire-bindings',
+      pauseMs: () => untilNextExpiryMs(broker),
+      run: async () => {
+        const { expired } = await expireBindings(broker);
+        if (expired > 0) {
+          broker.log.info({ expired }, 'expired and dead grants ordered to end');
+          bell.ring();
+        }
+      },
+    },
+    {
+      name: 'finish-revocations',
+      pauseMs: () => untilNextTryMs(broker, circuits),
+      bell,
+      run: async (signal) => {
+        const report = await finishRevocations(broker, { signal, circuits, bell });
+        if (report.revoked + report.failed + report.lookedAgain > 0) {
+          broker.log.info(report, 'revocations finished');
         }
       },
     },

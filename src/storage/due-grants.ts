@@ -85,7 +85,7 @@ const OF_INSTANCE_WITH_PLACES = `not exists (
  * How many due rows a claim looks at, oldest first. Beyond them, rows of instances that have no place are left out
  * already; so this only bounds by how much one instance with many due rows narrows a claim.
  */
-const LOOKED_AT = 500;
+const LOOKED_AT = 200;
 
 const claim = statement<{ id: string; instance_key: string; ended_at: Date | null }>(
   `with ${TAKEN}, due as (
@@ -201,13 +201,7 @@ export async function readNextTry(
   { now, perInstance, placesTaken, horizon }: NextTryQuestion,
 ): Promise<Date | undefined> {
   const taken = JSON.stringify(Object.fromEntries(placesTaken));
-  const [row] = await selectNextTry(tx, [
-    now,
-    lastSeenOfLiving(now),
-    taken,
-    perInstance,
-    horizon,
-  ]);
+  const [row] = await selectNextTry(tx, [now, lastSeenOfLiving(now), taken, perInstance, horizon]);
   return row?.next_try_at;
 }
 

@@ -244,18 +244,6 @@ export async function listUnfinishedGrantIds(
   return rows.map(({ id }) => id);
 }
 
-const countUnfinished = statement<{ unfinished: number }>(
-  `select count(*)::int as unfinished from grants where instance_key = $1 and ended_at is null`,
-);
-
-export async function countUnfinishedGrants(
-  tx: Tx,
-  { instanceKey }: { readonly instanceKey: string },
-): Promise<number> {
-  const [row] = await countUnfinished(tx, [instanceKey]);
-  return row?.unfinished ?? 0;
-}
-
 function toGrantToRevoke(row: GrantToRevokeRow): GrantToRevoke {
   return {
     ...toGrant(row, row.replica_seen_at),

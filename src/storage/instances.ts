@@ -161,15 +161,6 @@ const selectSealedAccess = statement<{ sealed_access: string | null }>(
   'select sealed_access from instances where key = $1',
 );
 
-/** For when the last grant has ended. */
-export async function eraseAccess(
-  tx: Tx,
-  key: string,
-  { at }: { readonly at: Date },
-): Promise<void> {
-  await change(tx, key, at).set({ sealed_access: null }).execute();
-}
-
 /** Gives the OSB id back. A repeat keeps the first time. */
 export async function markInstanceDeleted(
   tx: Tx,

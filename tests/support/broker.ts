@@ -4,6 +4,7 @@
 import { compose, type Composition, type Surroundings } from '../../src/app/compose.ts';
 import { JUDGES } from '../../src/app/configured.ts';
 import { type RunningBroker, start } from '../../src/app/lifecycle.ts';
+import { backgroundPasses } from '../../src/app/passes.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { brokerSettings } from './broker-settings.ts';
@@ -24,6 +25,8 @@ export interface TestBrokerOptions {
   /** Text of the file that RUNTIME_BROKER_CONFIG names. */
   readonly configFile?: string;
   readonly given?: Partial<Surroundings>;
+  /** Where false, operations run, and nothing else in the background: a test runs the reconcilers' passes itself. */
+  readonly reconciles?: boolean;
 }
 
 /** Returns once the listeners are open; `serving` tells when the database was reached. */
@@ -40,7 +43,7 @@ export async function openBroker(options: TestBrokerOptions): Promise<TestBroker
     { write: (line) => void lines.push(line) },
   );
   const composition = compose(read.config, { log, ...options.given });
-  const running = await start(composition);
+  const running = await start(composition, passesOf(composition, options));
   return {
     ...running,
     composition,
@@ -51,6 +54,11 @@ export async function openBroker(options: TestBrokerOptions): Promise<TestBroker
       recordOutput('broker log', lines.join(''));
     },
   };
+}
+
+function passesOf({ broker }: Composition, { reconciles = true }: TestBrokerOptions) {
+  const passes = backgroundPasses(broker);
+  return reconciles ? passes : passes.filter(({ name }) => name === 'wake-operations');
 }
 
 /** As openBroker, and serving. */

@@ -28,6 +28,8 @@ export interface SceneOptions {
   readonly cluster?: SharedCluster;
   /** A fresh one unless said; dropped with the scene. */
   readonly database?: FreshDatabase;
+  /** False for a test of states that a reconciler would end. */
+  readonly reconciles?: boolean;
 }
 
 export interface Attachment {
@@ -76,7 +78,9 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const brokers = new Set<TestBroker>();
   const open = async (configFile: string | undefined): Promise<TestBroker> => {
     const file = configFile === undefined ? {} : { configFile };
-    const started = await startBroker({ databaseUrl: database.url, env, given, ...file });
+    const { reconciles = true } = options;
+    const settings = { databaseUrl: database.url, env, given, reconciles, ...file };
+    const started = await startBroker(settings);
     const opened: TestBroker = {
       ...started,
       async stop() {
