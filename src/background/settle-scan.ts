@@ -118,7 +118,9 @@ async function removeAll(
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [grant, objects] = next;
-      removed += (await isRemoved(broker, scanned, { grant, objects })) ? 1 : 0;
+      if (await isRemoved(broker, scanned, { grant, objects })) {
+        removed += 1;
+      }
     }
   };
   await Promise.all(Array.from({ length: REMOVALS_AT_ONCE }, work));
