@@ -75,7 +75,9 @@ async function revokeAll(
   let failed = 0;
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      failed += (await revoked(broker, { instance, grantId: next, signal: bounded })) ? 0 : 1;
+      if (!(await revoked(broker, { instance, grantId: next, signal: bounded }))) {
+        failed += 1;
+      }
     }
   };
   await Promise.all(Array.from({ length: GRANTS_AT_ONCE }, work));

@@ -63,7 +63,7 @@ const TABLE: readonly (readonly [string, Partial<OrphanFacts>, OrphanDecision])[
     'foreign',
   ],
   ['is left of a row that ended without an outcome', { row: ENDED_WITHOUT_OUTCOME }, 'reopen'],
-  ['is what an ended row recorded', { row: ENDED }, 'reopen'],
+  ['is what an ended row recorded', { row: ENDED }, 'remove'],
   [
     'is left of an ended row that is looked at once more',
     { row: { ...ENDED_WITHOUT_OUTCOME, isToBeLookedAt: true } },
@@ -123,7 +123,7 @@ describe('an object with our labels', () => {
     expect(decideOrphan(facts(change), NOW)).toBe(decision);
   });
 
-  it('is never removed or reopened without a valid mark, nor removed while a row has its name', () => {
+  it('is never removed or reopened without a valid mark, nor while a row may end it', () => {
     const row = fc.record({
       isOfThisPlace: fc.boolean(),
       uid: fc.option(fc.constantFrom('its-uid', 'other'), { nil: undefined }),
@@ -140,8 +140,11 @@ describe('an object with our labels', () => {
       fc.property(anyFacts, (each) => {
         const decision = decideOrphan(each, NOW);
         if (each.markedAt === undefined) expect(decision).toBe('report');
-        if (each.row !== undefined) expect(decision).not.toMatch(/^(remove|suspect-restore|wait)$/);
-        if (decision === 'reopen') expect(each.row?.uid ?? 'its-uid').toBe('its-uid');
+        if (each.row !== undefined) expect(decision).not.toMatch(/^(suspect-restore|wait)$/);
+        if (decision === 'remove' && each.row !== undefined) {
+          expect(each.row).toMatchObject({ hasEnded: true, uid: 'its-uid', isOfThisPlace: true });
+        }
+        if (decision === 'reopen') expect(each.row).toMatchObject({ hasEnded: true });
       }),
     );
   });

@@ -25,9 +25,10 @@ export interface OrphanFacts {
 
 /**
  * `leave`: its row owns it, and ends it in time. `report`: our labels, and no proof that it is ours. `foreign`: it has
- * the name of a grant whose object it is not. `reopen`: its row has ended, so that nobody would remove it: the grant is
- * made unfinished again. `wait`: too young to be judged. `suspect-restore`: its row cannot have been pruned yet, so the
- * database is older than the object. `remove`: ours, and without a row.
+ * the name of a grant whose object it is not. `reopen`: its row has ended without an outcome, so that nobody would look
+ * for it: the grant is made unfinished again. `wait`: too young to be judged. `suspect-restore`: its row cannot have been
+ * pruned yet, so the database is older than the object. `remove`: ours, and without a row; or its row recorded it and has
+ * ended, so that an older state of the cluster must have brought it back.
  */
 export type OrphanDecision =
   | 'leave'
@@ -62,7 +63,10 @@ function withRow(uid: string, row: OrphanRow): OrphanDecision {
   if (!row.isOfThisPlace || (row.uid !== undefined && row.uid !== uid)) {
     return 'foreign';
   }
-  return row.hasEnded && !row.isToBeLookedAt ? 'reopen' : 'leave';
+  if (!row.hasEnded || row.isToBeLookedAt) {
+    return 'leave';
+  }
+  return row.uid === undefined ? 'reopen' : 'remove';
 }
 
 function withoutRow(
