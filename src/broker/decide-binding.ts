@@ -105,7 +105,17 @@ async function decide(broker: Broker, tx: OpenTransaction, known: Known): Promis
   const plan = broker.provisioners.plan(instance.planId);
   const { serviceId, planId } = instance;
   const decided = decideCreateBinding(
-    { instance: { serviceId, planId, state: instanceState(latest) }, plan, binding, slots },
+    {
+      instance: {
+        serviceId,
+        planId,
+        state: instanceState(latest),
+        clusterIsGone: instance.clusterGoneAt !== undefined,
+      },
+      plan,
+      binding,
+      slots,
+    },
     request,
     now,
   );

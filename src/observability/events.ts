@@ -210,3 +210,30 @@ export function clusterScanFailed(
 ): void {
   log.warn({ event: 'cluster-scan-failed', ...facts }, 'a cluster could not be scanned');
 }
+
+/** What an operator did, and why. */
+export interface OperatorFacts {
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** An operator asked for a try before its time. */
+export function revocationRetried(log: Logger, facts: GrantFacts & OperatorFacts): void {
+  log.info({ event: 'revocation-retried', ...facts }, 'revocation retried by an operator');
+}
+
+/** `ordered` is how many grants were live until then. */
+export interface InstanceOrderFacts extends OperatorFacts {
+  readonly instanceId: string;
+  readonly ordered: number;
+}
+
+/** What is left on the cluster ends as done by absence. */
+export function clusterDeclaredGone(log: Logger, facts: InstanceOrderFacts): void {
+  log.warn({ event: 'cluster-declared-gone', ...facts }, 'cluster declared gone by an operator');
+}
+
+/** All bindings of an instance were ordered to end. */
+export function bindingsRevokedByOperator(log: Logger, facts: InstanceOrderFacts): void {
+  log.warn({ event: 'bindings-revoked', ...facts }, 'bindings revoked by an operator');
+}

@@ -170,6 +170,18 @@ export async function markInstanceDeleted(
   await change(tx, key, at).set({ deleted_at: at }).where('deleted_at', 'is', null).execute();
 }
 
+/** From then on nothing on its cluster is left to be revoked. A repeat keeps the first time. */
+export async function markClusterGone(
+  tx: Tx,
+  key: string,
+  { at }: { readonly at: Date },
+): Promise<void> {
+  await change(tx, key, at)
+    .set({ cluster_gone_at: at })
+    .where('cluster_gone_at', 'is', null)
+    .execute();
+}
+
 function change(tx: Tx, key: string, at: Date) {
   return tx
     .updateTable('instances')

@@ -19,6 +19,9 @@ const STATEMENTS = [
   /** Deleted instances whose access is still sealed: each pass asks whether it can be erased by now. */
   `create index instances_access_left on instances (key)
     where deleted_at is not null and sealed_access is not null`,
+  /** Of which there are few, so that whoever watches for them does not read all that live. */
+  `create index grants_stuck on grants (instance_key)
+    where ended_at is null and revoking_since is not null and tries > 0`,
   /** For the foreign key: without it each grant that is pruned would read all bindings. */
   'create index bindings_current_grant on bindings (current_grant)',
   /** By cluster, not by instance: two instances may have attached the same one. */
