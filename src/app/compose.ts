@@ -2,7 +2,7 @@
 // randomness, log. Nothing is started here.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runOperation, STEP_TIMEOUT_MS } from '../background/operation-runner.ts';
-import { readReadiness } from '../background/status.ts';
+import { readFigures, readReadiness } from '../background/status.ts';
 import type { Broker, BrokerLimits, Draw } from '../broker/broker.ts';
 import { InstanceTurns } from '../broker/instance-turns.ts';
 import { ParameterRules } from '../broker/parameter-rules.ts';
@@ -130,6 +130,7 @@ function servers(config: Config, broker: Broker, state: StartupState) {
     operatorServer: createOperatorServer({
       log: broker.log,
       readiness: () => readReadiness(broker, state),
+      figures: () => readFigures(broker, state),
     }),
   };
 }

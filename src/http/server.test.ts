@@ -7,7 +7,7 @@ import {
   send,
 } from '../../tests/support/refusing-server.ts';
 import { createLogger } from '../observability/logger.ts';
-import type { Readiness } from '../background/status.ts';
+import type { FiguresReading, Readiness } from '../background/status.ts';
 import { createOperatorServer } from './server.ts';
 
 describe('an unmatched request', () => {
@@ -156,9 +156,15 @@ describe('the probes', () => {
   const log = createLogger({ level: 'silent', format: 'json' }, { write: () => undefined });
   const ALL_WELL = { database: 'ok', clock: 'ok', jobs: 'ok' } as const;
 
-  function operatorServer(readiness: () => Promise<Readiness>) {
-    return createOperatorServer({ log, readiness });
+  function operatorServer(
+    readiness: () => Promise<Readiness>,
+    figures: FiguresReading = () => Promise.resolve(undefined),
+  ) {
+    return createOperatorServer({ log, readiness, figures });
   }
+
+  const wellServer = (figures?: FiguresReading) =>
+    operatorServer(() => Promise.resolve({ checks: ALL_WELL, warnings: [] }), figures);
 
   it('say that the process lives, whatever is away', async () => {
     const server = operatorServer(() => Promise.reject(new Error('away')));
@@ -185,8 +191,19 @@ describe('the probes', () => {
     expect(answer.json()).toEqual({ status: 'not ready', checks, warnings: [] });
   });
 
+  it('tell figures as Prometheus reads them, and none while there are none', async () => {
+    const gauge = { name: 'runtime_broker_a', help: 'What a is.', value: 3 };
+    const told = await wellServer(() => Promise.resolve([gauge])).inject('/metrics');
+    const none = await wellServer().inject('/metrics');
+
+    expect(told.statusCode).toBe(200);
+    expect(told.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(told.body).toContain('\nruntime_broker_a 3\n');
+    expect([none.statusCode, none.body]).toEqual([503, '']);
+  });
+
   it('are all there is: no OSB here, and no other method', async () => {
-    const server = operatorServer(() => Promise.resolve({ checks: ALL_WELL, warnings: [] }));
+    const server = wellServer();
     const headers = { authorization: CREDENTIALS, 'x-broker-api-version': '2.17' };
     const catalog = await server.inject({ url: '/v2/catalog', headers });
     const post = await server.inject({ method: 'POST', url: '/readyz' });

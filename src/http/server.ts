@@ -12,8 +12,7 @@ import { MAX_BODY_BYTES, parseBodiesAsJson } from './json-body.ts';
 import type { OsbParts } from './osb/parts.ts';
 import { strangerRefusal } from './osb/preconditions.ts';
 import { mountOsb } from './osb/routes.ts';
-import type { ReadinessCheck } from '../background/status.ts';
-import { mountProbes } from './probes/routes.ts';
+import { mountProbes, type ProbeParts } from './probes/routes.ts';
 import { goOnUnless, type HttpRefusal, refuse } from './refusal.ts';
 import { echoRequestIdentity } from './request-identity.ts';
 import { logAbandonedRequest, logRequest } from './request-log.ts';
@@ -33,14 +32,13 @@ export function createPublicServer(parts: PublicServerParts): FastifyInstance {
   return server;
 }
 
-export interface OperatorServerParts {
+export interface OperatorServerParts extends ProbeParts {
   readonly log: Logger;
-  readonly readiness: ReadinessCheck;
 }
 
-export function createOperatorServer({ log, readiness }: OperatorServerParts): FastifyInstance {
+export function createOperatorServer({ log, ...probes }: OperatorServerParts): FastifyInstance {
   const { server } = createServer({ log, beforeAll: passes, beforeUnroutable: passes });
-  mountProbes(server, readiness);
+  mountProbes(server, probes);
   return server;
 }
 
