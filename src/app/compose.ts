@@ -2,13 +2,14 @@
 // randomness, log. Nothing is started here.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runOperation, STEP_TIMEOUT_MS } from '../background/operation-runner.ts';
-import { readReadiness } from '../background/status.ts';
+import { readFigures, readReadiness } from '../background/status.ts';
 import type { Broker, BrokerLimits, Draw } from '../broker/broker.ts';
 import { InstanceTurns } from '../broker/instance-turns.ts';
 import { ParameterRules } from '../broker/parameter-rules.ts';
 import { RuntimeClusters } from '../broker/runtime-clusters.ts';
 import type { Config, DatabaseSetting, ListenAddress } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import { Secret } from '../domain/secret.ts';
 import type { Authenticator } from '../http/auth/authenticator.ts';
 import { basicAuthenticator } from '../http/auth/basic.ts';
 import { closedAuthenticator } from '../http/auth/closed.ts';
@@ -25,6 +26,7 @@ import { GrantSignals } from '../storage/grant-signals.ts';
 import { JobEngine } from '../storage/job-engine.ts';
 import { Sealer } from '../storage/sealing.ts';
 import { addressGuard, type Listening } from './address-guard.ts';
+import { runGivenCommand } from './broker-commands.ts';
 import { drawKey, randomDraw } from './draw.ts';
 import { openDatabase } from './open-database.ts';
 import { StartupState } from './startup-state.ts';
@@ -51,6 +53,8 @@ export interface Composition {
   /** Aborted when background work is to stop. */
   readonly stopping: AbortController;
   readonly drawKey: () => Buffer;
+  /** What commands of this machine show, where this process alone has the database. */
+  readonly commandSecret: Secret | undefined;
 }
 
 /** An issue stops at the create limit and is undone within five more seconds (contract 4, "Limits of time"). */
@@ -109,7 +113,9 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     log,
   };
   broker.jobs.onWake((operationId) => runOperation(broker, operationId, stopping.signal));
-  const surfaces = servers(config, broker, state);
+  const commandSecret =
+    embedded === undefined ? undefined : new Secret(drawKey().toString('base64url'));
+  const surfaces = servers(config, { broker, state, commandSecret, stopping });
   listening.push(surfaces.publicServer, surfaces.operatorServer);
   return {
     broker,
@@ -121,6 +127,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     state,
     stopping,
     drawKey,
+    commandSecret,
   };
 }
 
@@ -136,7 +143,9 @@ function longestUseMs({ createTimeoutMs, undoTimeoutMs, deleteTimeoutMs }: Broke
   return Math.max(createTimeoutMs + undoTimeoutMs, deleteTimeoutMs, STEP_TIMEOUT_MS);
 }
 
-function servers(config: Config, broker: Broker, state: StartupState) {
+type Served = Pick<Composition, 'broker' | 'state' | 'commandSecret' | 'stopping'>;
+
+function servers(config: Config, { broker, state, commandSecret, stopping }: Served) {
   return {
     publicServer: createPublicServer({
       broker,
@@ -146,11 +155,21 @@ function servers(config: Config, broker: Broker, state: StartupState) {
       isServing: () => state.isServing(),
     }),
     operatorServer: createOperatorServer({
+      broker,
       authenticator: operatorAuthenticatorOf(config),
       isServing: () => state.isServing(),
       log: broker.log,
       versions: readVersions(),
       readiness: () => readReadiness(broker, state),
+      figures: () => readFigures(broker, state),
+      ...(commandSecret === undefined
+        ? {}
+        : {
+            commands: {
+              commandSecret,
+              runCommand: (given) => runGivenCommand(broker, given, stopping.signal),
+            },
+          }),
     }),
   };
 }

@@ -59,7 +59,7 @@ async function connectOnce({ broker, embedded, state, drawKey }: Composition): P
 }
 
 /** A key that is lost takes away what needs it, and nothing else (design 6). */
-async function markerOrWhyNot(
+export async function markerOrWhyNot(
   parts: MarkerParts,
   { db, log }: Broker,
 ): Promise<Marker | SealingError> {

@@ -80,7 +80,10 @@ async function open(
 }
 
 /** Another server may come back, a damaged folder does not mend itself: that ends the start. */
-async function openDataFolder({ embedded, sandbox }: Composition): Promise<void> {
+export async function openDataFolder({
+  embedded,
+  sandbox,
+}: Pick<Composition, 'embedded' | 'sandbox'>): Promise<void> {
   const opened = await Promise.allSettled([embedded?.open(), sandbox?.start()]);
   for (const each of opened) {
     if (each.status === 'rejected') {

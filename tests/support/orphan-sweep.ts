@@ -1,5 +1,5 @@
-// Sweeps for orphans as a test wants them: at once, by a clock of its own that runs a month ahead. The broker's own
-// sweeps, which go by another clock, find no turn of theirs meanwhile.
+// Sweeps for orphans as a test wants them: at once, by a clock of its own that runs ahead. The broker's own sweeps, which
+// go by another clock, find no turn of theirs meanwhile.
 
 import { randomBytes } from 'node:crypto';
 
@@ -16,8 +16,8 @@ import { type IssuedGrant, issueGrant } from '../../src/kubernetes/token-request
 import { recordSecret } from './leak-record.ts';
 import type { LedgerEyes } from './ledger-dump.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-const AHEAD_MS = 30 * DAY_MS;
+const MINUTE_MS = 60_000;
+const MONTH_MS = 30 * 24 * 60 * MINUTE_MS;
 
 export interface Sweeper {
   readonly broker: Broker;
@@ -28,11 +28,12 @@ export interface Sweeper {
   makeDue(clusterUid?: string): Promise<void>;
 }
 
-export function sweeperOf(broker: Broker, ledger: LedgerEyes): Sweeper {
-  const now = (): Date => new Date(broker.clock().getTime() + AHEAD_MS);
+/** Longer than a test, for what it makes to be of any age. */
+export function sweeperOf(broker: Broker, ledger: LedgerEyes, aheadMs = MONTH_MS): Sweeper {
+  const now = (): Date => new Date(broker.clock().getTime() + aheadMs);
   const sweeping = { ...broker, clock: now };
   const makeDue = async (clusterUid?: string): Promise<void> => {
-    const at = new Date(now().getTime() - DAY_MS);
+    const at = new Date(now().getTime() - MINUTE_MS);
     await ledger.sql(
       `update instances set next_scan_at = $1
       where cluster_uid is not null and ($2::text is null or cluster_uid = $2)`,

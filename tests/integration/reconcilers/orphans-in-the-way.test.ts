@@ -164,7 +164,7 @@ describeWith({ postgres: true }, 'a sweep for orphans is not stopped', () => {
     // The silent ones are due first.
     await sweeper.makeDue();
     await scene.ledger.sql(
-      `update instances set next_scan_at = next_scan_at + interval '1 hour' where cluster_uid = $1`,
+      `update instances set next_scan_at = next_scan_at + interval '1 second' where cluster_uid = $1`,
       [live.uid],
     );
     const running = removeOrphanGrants(sweeper.broker, { signal: new AbortController().signal });
