@@ -72,11 +72,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   const draw = given.draw ?? randomDraw;
   const { db, jobs, signals, embedded } = openDatabase(config.database, log);
   const sealer = new Sealer(config.sealingKeys);
-  const limits: BrokerLimits = {
-    createTimeoutMs: config.createTimeoutSeconds * 1000,
-    undoTimeoutMs: UNDO_TIMEOUT_MS,
-    deleteTimeoutMs: DELETE_TIMEOUT_MS,
-  };
+  const limits = limitsOf(config);
   const sandbox = sandboxHost(config.database, { clock, draw, log });
   const listening: Listening[] = sandbox === undefined ? [] : [sandbox];
   const guard = addressGuard(config, listening);
@@ -128,6 +124,14 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     stopping,
     drawKey,
     commandSecret,
+  };
+}
+
+function limitsOf({ createTimeoutSeconds }: Config): BrokerLimits {
+  return {
+    createTimeoutMs: createTimeoutSeconds * 1000,
+    undoTimeoutMs: UNDO_TIMEOUT_MS,
+    deleteTimeoutMs: DELETE_TIMEOUT_MS,
   };
 }
 

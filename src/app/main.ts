@@ -29,9 +29,9 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 
 /** A command that takes no arguments. */
 function alone(name: string, does: string, work: () => Promise<number>): [string, Command] {
-  const run = (args: readonly string[]): Promise<number> =>
+  const runAlone = (args: readonly string[]): Promise<number> =>
     args.length === 0 ? work() : Promise.resolve(wrongUsage(`"${name}" takes no arguments.`));
-  return [name, { does, takes: '', run }];
+  return [name, { does, takes: '', run: runAlone }];
 }
 
 function wrongUsage(fault: string): number {
