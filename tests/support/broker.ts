@@ -8,11 +8,13 @@ import { backgroundPasses } from '../../src/app/passes.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { brokerSettings } from './broker-settings.ts';
-import { recordOutput } from './leak-record.ts';
+import { recordOutput, recordSecret } from './leak-record.ts';
+import { Operator } from './operator.ts';
 import { Platform } from './platform.ts';
 
 export interface TestBroker extends Pick<RunningBroker, 'publicUrl' | 'operatorUrl' | 'serving'> {
   readonly platform: Platform;
+  readonly operator: Operator;
   readonly composition: Composition;
   /** Lines so far, parsed. */
   log(): readonly Readonly<Record<string, unknown>>[];
@@ -43,11 +45,14 @@ export async function openBroker(options: TestBrokerOptions): Promise<TestBroker
     { write: (line) => void lines.push(line) },
   );
   const composition = compose(read.config, { log, ...options.given });
+  const { commandSecret } = composition;
+  if (commandSecret !== undefined) recordSecret('secret of commands', commandSecret.reveal());
   const running = await start(composition, passesOf(composition, options));
   return {
     ...running,
     composition,
     platform: new Platform({ ...settings, url: running.publicUrl }),
+    operator: new Operator({ ...settings.operator, url: running.operatorUrl }),
     log: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
     async stop() {
       await running.stop();
