@@ -2,12 +2,14 @@
 // randomness, log. Nothing is started here.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runOperation, STEP_TIMEOUT_MS } from '../background/operation-runner.ts';
-import { readReadiness } from '../background/status.ts';
+import { readFigures, readReadiness } from '../background/status.ts';
 import type { Broker, BrokerLimits, Draw } from '../broker/broker.ts';
+import { InstanceTurns } from '../broker/instance-turns.ts';
 import { ParameterRules } from '../broker/parameter-rules.ts';
 import { RuntimeClusters } from '../broker/runtime-clusters.ts';
 import type { Config, DatabaseSetting, ListenAddress } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import { Secret } from '../domain/secret.ts';
 import type { Authenticator } from '../http/auth/authenticator.ts';
 import { basicAuthenticator } from '../http/auth/basic.ts';
 import { closedAuthenticator } from '../http/auth/closed.ts';
@@ -20,9 +22,11 @@ import { ownClusterProvisioner } from '../provisioners/own-cluster/own-cluster.t
 import { sandboxProvisioner } from '../provisioners/sandbox/sandbox.ts';
 import { SandboxHost } from '../provisioners/sandbox/sandbox-host.ts';
 import type { EmbeddedDatabase } from '../storage/embedded.ts';
+import { GrantSignals } from '../storage/grant-signals.ts';
 import { JobEngine } from '../storage/job-engine.ts';
 import { Sealer } from '../storage/sealing.ts';
 import { addressGuard, type Listening } from './address-guard.ts';
+import { runGivenCommand } from './broker-commands.ts';
 import { drawKey, randomDraw } from './draw.ts';
 import { openDatabase } from './open-database.ts';
 import { StartupState } from './startup-state.ts';
@@ -49,6 +53,8 @@ export interface Composition {
   /** Aborted when background work is to stop. */
   readonly stopping: AbortController;
   readonly drawKey: () => Buffer;
+  /** What commands of this machine show, where this process alone has the database. */
+  readonly commandSecret: Secret | undefined;
 }
 
 /** An issue stops at the create limit and is undone within five more seconds (contract 4, "Limits of time"). */
@@ -64,13 +70,9 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   const log = given.log ?? processLogger(config);
   const clock = given.clock ?? (() => new Date());
   const draw = given.draw ?? randomDraw;
-  const { db, jobs, embedded } = openDatabase(config.database, log);
+  const { db, jobs, signals, embedded } = openDatabase(config.database, log);
   const sealer = new Sealer(config.sealingKeys);
-  const limits: BrokerLimits = {
-    createTimeoutMs: config.createTimeoutSeconds * 1000,
-    undoTimeoutMs: UNDO_TIMEOUT_MS,
-    deleteTimeoutMs: DELETE_TIMEOUT_MS,
-  };
+  const limits = limitsOf(config);
   const sandbox = sandboxHost(config.database, { clock, draw, log });
   const listening: Listening[] = sandbox === undefined ? [] : [sandbox];
   const guard = addressGuard(config, listening);
@@ -83,6 +85,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   ]);
   const state = new StartupState();
   const stopping = new AbortController();
+  const pause: Broker['sleep'] = (delayMs, signal) => sleep(delayMs, undefined, { signal });
   const broker: Broker = {
     db,
     sealer,
@@ -92,6 +95,8 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
       stopTimeoutMs: STOP_TIMEOUT_MS,
       log,
     }),
+    signals: new GrantSignals({ source: signals, clock, sleep: pause, log }),
+    turns: new InstanceTurns(),
     provisioners,
     clusters: new RuntimeClusters({ db, sealer, provisioners, openClusters }),
     parameterRules: new ParameterRules(),
@@ -100,11 +105,13 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     limits,
     clock,
     draw,
-    sleep: (delayMs, signal) => sleep(delayMs, undefined, { signal }),
+    sleep: pause,
     log,
   };
   broker.jobs.onWake((operationId) => runOperation(broker, operationId, stopping.signal));
-  const surfaces = servers(config, broker, state);
+  const commandSecret =
+    embedded === undefined ? undefined : new Secret(drawKey().toString('base64url'));
+  const surfaces = servers(config, { broker, state, commandSecret, stopping });
   listening.push(surfaces.publicServer, surfaces.operatorServer);
   return {
     broker,
@@ -116,6 +123,15 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     state,
     stopping,
     drawKey,
+    commandSecret,
+  };
+}
+
+function limitsOf({ createTimeoutSeconds }: Config): BrokerLimits {
+  return {
+    createTimeoutMs: createTimeoutSeconds * 1000,
+    undoTimeoutMs: UNDO_TIMEOUT_MS,
+    deleteTimeoutMs: DELETE_TIMEOUT_MS,
   };
 }
 
@@ -131,7 +147,9 @@ function longestUseMs({ createTimeoutMs, undoTimeoutMs, deleteTimeoutMs }: Broke
   return Math.max(createTimeoutMs + undoTimeoutMs, deleteTimeoutMs, STEP_TIMEOUT_MS);
 }
 
-function servers(config: Config, broker: Broker, state: StartupState) {
+type Served = Pick<Composition, 'broker' | 'state' | 'commandSecret' | 'stopping'>;
+
+function servers(config: Config, { broker, state, commandSecret, stopping }: Served) {
   return {
     publicServer: createPublicServer({
       broker,
@@ -141,11 +159,21 @@ function servers(config: Config, broker: Broker, state: StartupState) {
       isServing: () => state.isServing(),
     }),
     operatorServer: createOperatorServer({
+      broker,
       authenticator: operatorAuthenticatorOf(config),
       isServing: () => state.isServing(),
       log: broker.log,
       versions: readVersions(),
       readiness: () => readReadiness(broker, state),
+      figures: () => readFigures(broker, state),
+      ...(commandSecret === undefined
+        ? {}
+        : {
+            commands: {
+              commandSecret,
+              runCommand: (given) => runGivenCommand(broker, given, stopping.signal),
+            },
+          }),
     }),
   };
 }

@@ -40,7 +40,7 @@ function tell({ log }: Broker, error: unknown, delayMs: number): void {
 }
 
 async function connectOnce({ broker, embedded, state, drawKey }: Composition): Promise<void> {
-  const { db, log, sealer, replicaId, clock, jobs } = broker;
+  const { db, log, sealer, replicaId, clock, jobs, signals } = broker;
   const applied = await migrate(db);
   for (const migration of applied) {
     log.info({ migration }, 'migrated');
@@ -52,13 +52,14 @@ async function connectOnce({ broker, embedded, state, drawKey }: Composition): P
   }
   await beat(db, { replicaId, at: clock() });
   await jobs.start();
+  signals.start();
   state.complete(marker);
   const installation = marker instanceof Error ? undefined : marker.installation;
   log.info({ installation, replica: replicaId }, 'ready');
 }
 
 /** A key that is lost takes away what needs it, and nothing else (design 6). */
-async function markerOrWhyNot(
+export async function markerOrWhyNot(
   parts: MarkerParts,
   { db, log }: Broker,
 ): Promise<Marker | SealingError> {

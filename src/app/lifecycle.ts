@@ -35,9 +35,14 @@ export interface RunningBroker {
   readonly stop: () => Promise<void>;
 }
 
-/** @throws Error when the data folder cannot be used, or an address not be listened on; nothing runs then */
-export async function start(composition: Composition): Promise<RunningBroker> {
-  const { broker } = composition;
+/**
+ * `passes`: what runs in the background beside the jobs; all there is unless a test says less.
+ * @throws Error when the data folder cannot be used, or an address not be listened on; nothing runs then
+ */
+export async function start(
+  composition: Composition,
+  passes: readonly RepeatedPass[] = backgroundPasses(composition.broker),
+): Promise<RunningBroker> {
   const urls = await open(composition).catch(async (error: unknown) => {
     await composition.sandbox?.stop();
     // Closed as after a stop, so that the next start has nothing to mend. One that could not be opened has nothing to close.
@@ -46,10 +51,10 @@ export async function start(composition: Composition): Promise<RunningBroker> {
   });
   const serving = connect(composition);
   const drained = new AbortController();
-  const work = serving.then(() =>
-    runPasses(composition, backgroundPasses(broker), composition.stopping.signal),
+  const work = serving.then(() => runPasses(composition, passes, composition.stopping.signal));
+  const beats = serving.then(() =>
+    runPasses(composition, [beatPass(composition.broker)], drained.signal),
   );
-  const beats = serving.then(() => runPasses(composition, [beatPass(broker)], drained.signal));
   let stopped: Promise<void> | undefined;
   return {
     ...urls,
@@ -77,7 +82,10 @@ async function open(
 }
 
 /** Another server may come back, a damaged folder does not mend itself: that ends the start. */
-async function openDataFolder({ embedded, sandbox }: Composition): Promise<void> {
+export async function openDataFolder({
+  embedded,
+  sandbox,
+}: Pick<Composition, 'embedded' | 'sandbox'>): Promise<void> {
   const opened = await Promise.allSettled([embedded?.open(), sandbox?.start()]);
   for (const each of opened) {
     if (each.status === 'rejected') {
@@ -116,7 +124,10 @@ async function stop(composition: Composition, background: Background): Promise<v
   ]);
   background.drained.abort();
   await settledWithin(LEAVE_TIMEOUT_MS, signOff(composition, background.beats));
-  await settledWithin(LEAVE_TIMEOUT_MS, Promise.all([openClusters.close(), broker.db.destroy()]));
+  await settledWithin(
+    LEAVE_TIMEOUT_MS,
+    Promise.all([openClusters.close(), broker.signals.stop(), broker.db.destroy()]),
+  );
   await composition.sandbox?.stop();
   await closeServer(operatorServer, PROBES_TIMEOUT_MS);
   broker.log.info('stopped');

@@ -1,50 +1,73 @@
 // The server binary: picks the command. `serve` unless another is named.
+import { BROKER_COMMANDS } from './broker-commands.ts';
 import { checkConfigCommand } from './commands/check-config.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { runBrokerCommand } from './commands/run-broker-command.ts';
 import { serveCommand } from './commands/serve.ts';
 import { EXIT_DONE, EXIT_USAGE } from './exit-status.ts';
 
 interface Command {
   readonly does: string;
-  readonly run: () => Promise<number>;
+  /** As the help shows them; empty where there are none. */
+  readonly takes: string;
+  readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  serve: { does: 'runs the broker until SIGTERM or SIGINT (the default)', run: serveCommand },
-  migrate: { does: 'brings the schema of the database up to date and ends', run: migrateCommand },
-  'check-config': {
-    does: 'prints the configuration that a start would run with, without secrets',
-    run: checkConfigCommand,
-  },
-};
+const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  alone('serve', 'runs the broker until SIGTERM or SIGINT (the default)', serveCommand),
+  alone('migrate', 'brings the schema of the database up to date and ends', migrateCommand),
+  alone(
+    'check-config',
+    'prints the configuration that a start would run with, without secrets',
+    checkConfigCommand,
+  ),
+  ...BROKER_COMMANDS.map((command): [string, Command] => [
+    command.name,
+    { ...command, run: (args) => runBrokerCommand(command, args) },
+  ]),
+]);
 
-const USAGE = `Usage: runtime-broker [${Object.keys(COMMANDS).join(' | ')}]`;
+/** A command that takes no arguments. */
+function alone(name: string, does: string, work: () => Promise<number>): [string, Command] {
+  const runAlone = (args: readonly string[]): Promise<number> =>
+    args.length === 0 ? work() : Promise.resolve(wrongUsage(`"${name}" takes no arguments.`));
+  return [name, { does, takes: '', run: runAlone }];
+}
 
-const LONGEST_NAME = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+function wrongUsage(fault: string): number {
+  process.stderr.write(`${fault}\n${usage()}\n`);
+  return EXIT_USAGE;
+}
 
-const HELP = [
-  USAGE,
-  '',
-  ...Object.entries(COMMANDS).map(([name, { does }]) => `  ${name.padEnd(LONGEST_NAME)} ${does}`),
-  '',
-  'Settings come from the environment: see docs/configuration.md.',
-].join('\n');
+function usage(): string {
+  return `Usage: runtime-broker [${[...COMMANDS.keys()].join(' | ')}]`;
+}
 
-const HELP_WORDS: readonly string[] = ['--help', '-h', 'help'];
+function help(): string {
+  const lines = [...COMMANDS].flatMap(([name, { takes, does }]) => [
+    `  ${name} ${takes}`.trimEnd(),
+    `      ${does}`,
+  ]);
+  return [
+    usage(),
+    '',
+    ...lines,
+    '',
+    'Settings come from the environment: see docs/configuration.md.',
+  ].join('\n');
+}
+
+const HELP_OPTIONS: readonly string[] = ['--help', '-h'];
 
 async function run([name = 'serve', ...rest]: readonly string[]): Promise<number> {
-  if ([name, ...rest].some((word) => HELP_WORDS.includes(word))) {
-    process.stdout.write(`${HELP}\n`);
+  if (name === 'help' || [name, ...rest].some((word) => HELP_OPTIONS.includes(word))) {
+    process.stdout.write(`${help()}\n`);
     return EXIT_DONE;
   }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined || rest.length > 0) {
-    const wrong =
-      command === undefined ? `There is no command "${name}".` : `"${name}" takes no arguments.`;
-    process.stderr.write(`${wrong}\n${USAGE}\n`);
-    return EXIT_USAGE;
-  }
-  return await command.run();
+  const command = COMMANDS.get(name);
+  return command === undefined
+    ? wrongUsage(`There is no command "${name}".`)
+    : await command.run(rest);
 }
 
 process.exitCode = await run(process.argv.slice(2));

@@ -3,8 +3,10 @@ import type { DatabaseSetting } from '../config/config.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Db } from '../storage/database.ts';
 import { type EmbeddedDatabase, openEmbedded } from '../storage/embedded.ts';
+import type { SignalSource } from '../storage/grant-signals.ts';
 import type { JobDatabase } from '../storage/job-engine.ts';
 import { openPostgres } from '../storage/postgres.ts';
+import { embeddedSignals, postgresSignals } from '../storage/signal-sources.ts';
 
 /** A bind holds a connection for three short trips, not while it talks to a cluster; twenty serve hundreds a second. */
 const MAX_CONNECTIONS = 20;
@@ -18,6 +20,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 export interface OpenedDatabase {
   readonly db: Db;
   readonly jobs: JobDatabase;
+  readonly signals: SignalSource;
   /** Set where the database is this process's own, so that every replica that was seen in it before is dead. */
   readonly embedded: EmbeddedDatabase | undefined;
 }
@@ -26,7 +29,8 @@ export interface OpenedDatabase {
 export function openDatabase(setting: DatabaseSetting, log: Logger): OpenedDatabase {
   if (setting.kind === 'embedded') {
     const embedded = openEmbedded(setting.dataFolder);
-    return { db: embedded.db, jobs: { kind: 'embedded', session: embedded.session }, embedded };
+    const jobs = { kind: 'embedded', session: embedded.session } as const;
+    return { db: embedded.db, jobs, signals: embeddedSignals(embedded), embedded };
   }
   const db = openPostgres(setting.url, {
     maxConnections: MAX_CONNECTIONS,
@@ -35,5 +39,10 @@ export function openDatabase(setting: DatabaseSetting, log: Logger): OpenedDatab
     applicationName: 'runtime-broker',
     log,
   });
-  return { db, jobs: { kind: 'postgres', url: setting.url }, embedded: undefined };
+  return {
+    db,
+    jobs: { kind: 'postgres', url: setting.url },
+    signals: postgresSignals(setting.url),
+    embedded: undefined,
+  };
 }

@@ -1,6 +1,7 @@
 // What a command that works on the database needs before it: the configuration and, where that says embedded, the data
 // folder. Faults are told on standard error, so that the caller only has to end with the status.
 import { resolve } from 'node:path';
+import type { Secret } from '../domain/secret.ts';
 import { FolderInUseError } from '../storage/folder-lock.ts';
 import { type Configured, configured } from './configured.ts';
 import { type DataFolder, DataFolderError, takeDataFolder } from './data-folder.ts';
@@ -11,8 +12,35 @@ export interface Prepared extends Configured {
   readonly dataFolder: DataFolder | undefined;
 }
 
-/** @returns the exit status instead, after the cause was written */
+/** The data folder is another process's, which can be asked to do it. */
+export interface Held {
+  readonly address: string;
+  readonly commandSecret: Secret;
+}
+
+/** For what needs the database to itself. @returns the exit status instead, after the cause was written */
 export async function prepare(): Promise<Prepared | number> {
+  return await prepareOr(refuse);
+}
+
+/** For what the process that has the data folder can do as well. */
+export async function prepareOrAsk(): Promise<Prepared | Held | number> {
+  return await prepareOr(({ holder, message }) => {
+    const { address, commandSecret } = holder ?? {};
+    return address === undefined || commandSecret === undefined
+      ? refuse({ message })
+      : { address, commandSecret };
+  });
+}
+
+function refuse({ message }: Pick<FolderInUseError, 'message'>): number {
+  process.stderr.write(`${message}\n`);
+  return EXIT_FAILED;
+}
+
+async function prepareOr<Otherwise>(
+  whenInUse: (error: FolderInUseError) => Otherwise,
+): Promise<Prepared | Otherwise | number> {
   // With stand-ins first, so that a start that has faults anyway makes nothing.
   const settings = configured({ withStandIns: true });
   if (settings === undefined) {
@@ -31,9 +59,11 @@ export async function prepare(): Promise<Prepared | number> {
     }
     return { ...complete, dataFolder };
   } catch (error) {
-    if (error instanceof DataFolderError || error instanceof FolderInUseError) {
-      process.stderr.write(`${error.message}\n`);
-      return EXIT_FAILED;
+    if (error instanceof FolderInUseError) {
+      return whenInUse(error);
+    }
+    if (error instanceof DataFolderError) {
+      return refuse(error);
     }
     throw error;
   }

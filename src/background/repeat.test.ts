@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
 import { createLogger } from '../observability/logger.ts';
+import { Bell } from './bell.ts';
 import { repeat } from './repeat.ts';
 
 const lines: string[] = [];
@@ -57,4 +58,57 @@ it('ends in the middle of a pause', async () => {
   await paused.promise;
   stopping.abort();
   await expect(ended).resolves.toBeUndefined();
+});
+
+it('asks a pass that knows when it is due, and not after a failure of it', async () => {
+  const stopping = new AbortController();
+  const pauses: number[] = [];
+  let passes = 0;
+  await repeat(
+    {
+      log,
+      sleep: (delayMs) => {
+        pauses.push(delayMs);
+        return Promise.resolve();
+      },
+    },
+    {
+      name: 'expire',
+      pauseMs: () => Promise.resolve(passes * 10),
+      run: () => {
+        passes += 1;
+        if (passes === 3) {
+          stopping.abort();
+        }
+        return passes === 2 ? Promise.reject(new Error('the database is away')) : Promise.resolve();
+      },
+    },
+    stopping.signal,
+  );
+  expect(pauses).toEqual([10, 2_000, 30]);
+});
+
+it('is woken out of a pause by its bell, also when that rang before', async () => {
+  const stopping = new AbortController();
+  const bell = new Bell();
+  let passes = 0;
+  await repeat(
+    { log, sleep: (delayMs, signal) => sleep(delayMs, undefined, { signal }) },
+    {
+      name: 'finish',
+      pauseMs: 1_000_000,
+      bell,
+      run: () => {
+        passes += 1;
+        if (passes === 3) {
+          stopping.abort();
+        } else {
+          bell.ring();
+        }
+        return Promise.resolve();
+      },
+    },
+    stopping.signal,
+  );
+  expect(passes).toBe(3);
 });

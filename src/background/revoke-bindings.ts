@@ -1,15 +1,12 @@
 // First step of a deprovisioning: takes the rights of all grants away. A silent cluster holds it for two minutes and
 // no longer, since bindings never block deleting an instance; what is left then stays in the ledger (contract 3).
 import type { Broker } from '../broker/broker.ts';
-import { finishRevocation, type RevocationOrder } from '../broker/finish-revocation.ts';
+import { revokeGrants } from '../broker/revoke-grants.ts';
 import { addMs } from '../domain/clock.ts';
 import type { Step, StepContext, StepOutcome } from '../provisioners/provisioner.ts';
 import { listUnfinishedGrantIds } from '../storage/grants.ts';
 
 const GIVE_UP_AFTER_MS = 2 * 60 * 1000;
-
-/** As many as an instance has slots by default, so that on a silent cluster each one gets its try within one pass. */
-const GRANTS_AT_ONCE = 10;
 
 /** One pass: a live cluster needs well under a second, and asking with a token takes up to 12 s (design 3). */
 const PASS_TIMEOUT_MS = 15_000;
@@ -29,9 +26,11 @@ async function run(broker: Broker, context: StepContext): Promise<StepOutcome> {
   const { key: instanceKey, id: instanceId } = runtime.instance;
   const grantIds = await listUnfinishedGrantIds(broker.db, { instanceKey });
   const giveUpAt = addMs(operation.createdAt, GIVE_UP_AFTER_MS);
-  const left = await revokeAll(broker, context, {
+  const timeout = AbortSignal.timeout(passTimeoutMs(giveUpAt, now));
+  const left = await revokeGrants(broker, {
+    instance: runtime.instance,
     grantIds,
-    timeoutMs: passTimeoutMs(giveUpAt, now),
+    signal: AbortSignal.any([signal, timeout]),
   });
   if (left === 0) {
     return { outcome: 'done' };
@@ -57,37 +56,4 @@ function passTimeoutMs(giveUpAt: Date, now: Date): number {
   return leftMs <= 0
     ? PASS_TIMEOUT_MS
     : Math.min(PASS_TIMEOUT_MS, Math.max(leftMs, SHORTEST_PASS_MS));
-}
-
-interface Pass {
-  readonly grantIds: readonly string[];
-  readonly timeoutMs: number;
-}
-
-/** @returns how many could not be revoked; why is in their rows */
-async function revokeAll(
-  broker: Broker,
-  { runtime: { instance }, signal }: StepContext,
-  { grantIds, timeoutMs }: Pass,
-): Promise<number> {
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const waiting = [...grantIds];
-  let failed = 0;
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      failed += (await revoked(broker, { instance, grantId: next, signal: bounded })) ? 0 : 1;
-    }
-  };
-  await Promise.all(Array.from({ length: GRANTS_AT_ONCE }, work));
-  return failed;
-}
-
-async function revoked(broker: Broker, order: RevocationOrder): Promise<boolean> {
-  try {
-    await finishRevocation(broker, order);
-    return true;
-  } catch (error) {
-    broker.log.warn({ err: error, grantId: order.grantId }, 'a grant could not be revoked yet');
-    return false;
-  }
 }

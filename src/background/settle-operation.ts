@@ -11,13 +11,8 @@ import {
 } from '../observability/events.ts';
 import type { Step, StepOutcome } from '../provisioners/provisioner.ts';
 import { inTransaction, type OpenTransaction } from '../storage/database.ts';
-import { countUnfinishedGrants } from '../storage/grants.ts';
-import {
-  attachCluster,
-  eraseAccess,
-  lockInstanceByKey,
-  markInstanceDeleted,
-} from '../storage/instances.ts';
+import { eraseSettledAccess } from '../storage/due-grants.ts';
+import { attachCluster, lockInstanceByKey, markInstanceDeleted } from '../storage/instances.ts';
 import {
   advanceOperation,
   type ClaimedOperation,
@@ -105,12 +100,13 @@ const ONCE_SUCCEEDED: Readonly<Record<OperationType, string>> = {
   resume: 'The runtime is ready again.',
 };
 
-/** The admin access stays sealed for as long as a grant is not revoked: it is what revoking needs (contract 3). */
+/**
+ * The admin access stays sealed for as long as a grant is not revoked, or is to be looked at once more: it is what
+ * that needs (contract 3).
+ */
 async function forgetInstance(tx: OpenTransaction, instanceKey: string, at: Date): Promise<void> {
-  if ((await countUnfinishedGrants(tx, { instanceKey })) === 0) {
-    await eraseAccess(tx, instanceKey, { at });
-  }
   await markInstanceDeleted(tx, instanceKey, { at });
+  await eraseSettledAccess(tx, { at, instanceKey });
 }
 
 /** @returns always undefined: whatever follows, it does not follow at once */

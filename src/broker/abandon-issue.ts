@@ -63,7 +63,7 @@ async function endUnmade(
   const proof = 'nothing-made';
   const ordered = await inTransaction(broker.db, async (tx) => {
     const isFirst = await markUndoing(tx, { grantId: grant.id, at });
-    await endGrant(tx, { grantId: grant.id, at, proof });
+    await endGrant(tx, { grantId: grant.id, at, proof, isFinal: true });
     return isFirst;
   });
   bindingEnded(broker.log, { instanceId: instance.id, bindingId, grant: grant.name, proof });

@@ -1,13 +1,10 @@
-// Waits for the writer of a grant that was ordered to end while it was being issued: fenced, it undoes what it made and
-// ends the grant. A writer that died is not waited for longer than its lease.
-import { isBeingWritten } from '../domain/binding.ts';
+// Waits for whoever issues a grant: for what becomes of it, or, where it was ordered to end meanwhile, until its writer,
+// which finds itself fenced, has undone what it made. A writer that died is not waited for longer than its lease.
+import { type Grant, isBeingWritten, issueDiesAt } from '../domain/binding.ts';
 import { BrokerError } from '../domain/errors.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
-import { readGrantForRevocation } from '../storage/grants.ts';
+import { markAwaited, readGrantForRevocation } from '../storage/grants.ts';
 import type { Broker } from './broker.ts';
-
-/** A few looks within the tens of milliseconds that an issue takes; a notification will replace them. */
-const LOOK_PAUSE_MS = 100;
 
 /**
  * Returns when nobody is at work on the grant any more: it has ended, its undo failed, or its writer is dead.
@@ -23,9 +20,29 @@ export async function awaitWriter(
     if (grant === undefined || !isBeingWritten(grant, broker.clock())) {
       return;
     }
-    await broker.sleep(LOOK_PAUSE_MS, signal).catch(() => undefined);
     if (signal.aborted) {
       throw new BrokerError(CONCURRENT_OPERATION);
     }
+    await awaitNews(broker, grant, signal);
+  }
+}
+
+/**
+ * Returns when the grant, which is being issued or undone by its writer, is to be read again: something became of it,
+ * its writer may have died, or `signal` has fired.
+ */
+export async function awaitNews(broker: Broker, grant: Grant, signal: AbortSignal): Promise<void> {
+  const late = new AbortController();
+  // Before the mark, since what follows the mark's commit may be announced at once.
+  const news = broker.signals.wait(grant.id, {
+    until: issueDiesAt(grant),
+    signal: AbortSignal.any([signal, late.signal]),
+  });
+  try {
+    if (await markAwaited(broker.db, grant.id)) {
+      await news;
+    }
+  } finally {
+    late.abort();
   }
 }

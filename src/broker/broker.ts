@@ -4,8 +4,10 @@ import type { Marker } from '../kubernetes/grant-mark.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ProvisionersByPlan } from '../provisioners/by-plan.ts';
 import type { Db } from '../storage/database.ts';
+import type { GrantSignals } from '../storage/grant-signals.ts';
 import type { JobEngine } from '../storage/job-engine.ts';
 import type { Sealer } from '../storage/sealing.ts';
+import type { InstanceTurns } from './instance-turns.ts';
 import type { ParameterRules } from './parameter-rules.ts';
 import type { RuntimeClusters } from './runtime-clusters.ts';
 
@@ -29,6 +31,8 @@ export interface Broker {
   readonly db: Db;
   readonly sealer: Sealer;
   readonly jobs: JobEngine;
+  readonly signals: GrantSignals;
+  readonly turns: InstanceTurns;
   readonly provisioners: ProvisionersByPlan;
   readonly clusters: RuntimeClusters;
   readonly parameterRules: ParameterRules;

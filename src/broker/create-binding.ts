@@ -1,10 +1,12 @@
 // Issues a binding, or hands out the one that is there already (design 5). Each round decides under the instance's
-// lock; what an earlier attempt left behind is ended between two rounds, outside of any transaction.
+// lock; between two rounds, outside of any transaction, another request's issue is waited for, or what an earlier
+// attempt left behind is ended.
 import { BrokerError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
 import { bindingHandedOutAgain, bindingRefused } from '../observability/events.ts';
 import { answerInTime } from './answer-in-time.ts';
+import { awaitNews, awaitWriter } from './await-writer.ts';
 import type { Broker } from './broker.ts';
 import { createLimitPassed, whatToTell } from './cluster-refusals.ts';
 import { type CreateBindingRequest, type DecidedBinding, decideBinding } from './decide-binding.ts';
@@ -18,9 +20,6 @@ export interface CreatedBinding {
   readonly binding: HandedOutBinding;
   readonly remainingSlots: number;
 }
-
-/** One round finds the leftovers of an attempt, the next one issues; a third is room for a rival in between. */
-const MAX_ROUNDS = 3;
 
 /**
  * A repeat with the same parameters gets the same credential. Whatever fails leaves nothing behind that a repeat, a
@@ -41,8 +40,8 @@ async function issueOrRepeat(
   request: CreateBindingRequest,
 ): Promise<CreatedBinding> {
   const signal = AbortSignal.timeout(broker.limits.createTimeoutMs);
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const found = await decideAndTell(broker, request);
+  do {
+    const found = await decideAndTell(broker, request, signal);
     const { instance, decided, remainingSlots } = found;
     switch (decided.decision) {
       case 'issue': {
@@ -68,20 +67,22 @@ async function issueOrRepeat(
         return { outcome: 'same', binding, remainingSlots };
       }
       case 'wait':
-        throw new BrokerError(CONCURRENT_OPERATION);
+        await awaitNews(broker, decided.grant, signal);
+        break;
       case 'takeOver':
         await endLeftover(broker, { instance, decided, signal });
     }
-  }
+  } while (!signal.aborted);
   throw new BrokerError(CONCURRENT_OPERATION);
 }
 
 async function decideAndTell(
   broker: Broker,
   request: CreateBindingRequest,
+  signal: AbortSignal,
 ): Promise<DecidedBinding> {
   try {
-    return await decideBinding(broker, request);
+    return await decideBinding(broker, request, signal);
   } catch (error) {
     if (error instanceof BrokerError) {
       const { instanceId, bindingId } = request;
@@ -98,8 +99,10 @@ interface Leftover {
 }
 
 async function endLeftover(broker: Broker, { instance, decided, signal }: Leftover): Promise<void> {
+  const grantId = decided.grant.id;
   try {
-    await finishRevocation(broker, { instance, grantId: decided.grant.id, signal });
+    await awaitWriter(broker, grantId, signal);
+    await finishRevocation(broker, { instance, grantId, signal });
   } catch (error) {
     const told = whatToTell(error);
     if (decided.otherwise !== undefined && told instanceof BrokerError) {

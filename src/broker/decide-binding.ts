@@ -49,24 +49,35 @@ export interface DecidedBinding {
 /** Beyond the create limit: the undo, a clock that lags, and a commit on its way (design 6, leases). */
 const LEASE_SLACK_SECONDS = 15;
 
-/** @throws BrokerError for a refusal; then nothing was written */
+/**
+ * @throws BrokerError for a refusal, and `concurrent-operation` when `signal` fires before the request had its turn;
+ *   then nothing was written
+ */
 export async function decideBinding(
   broker: Broker,
   request: CreateBindingRequest,
+  signal: AbortSignal,
 ): Promise<DecidedBinding> {
-  return await inTransaction(broker.db, async (tx) => {
-    const instanceKey = await lockInstance(tx, request.instanceId);
-    if (instanceKey === undefined) {
-      throw new BrokerError(INSTANCE_NOT_FOUND);
-    }
-    // Read after the wait for the lock, so that whatever the holder before us did lies in the past.
-    const now = broker.clock();
-    const facts = await readSettledFacts(tx, { instanceKey, bindingId: request.bindingId, now });
-    if (facts === undefined) {
-      throw new BrokerError(INSTANCE_NOT_FOUND);
-    }
-    return await decide(broker, tx, { request, facts, now });
-  });
+  const work = () => inTransaction(broker.db, (tx) => decideUnderLock(broker, tx, request));
+  return await broker.turns.take(request.instanceId, work, signal);
+}
+
+async function decideUnderLock(
+  broker: Broker,
+  tx: OpenTransaction,
+  request: CreateBindingRequest,
+): Promise<DecidedBinding> {
+  const instanceKey = await lockInstance(tx, request.instanceId);
+  if (instanceKey === undefined) {
+    throw new BrokerError(INSTANCE_NOT_FOUND);
+  }
+  // Read after the wait for the lock, so that whatever the holder before us did lies in the past.
+  const now = broker.clock();
+  const facts = await readSettledFacts(tx, { instanceKey, bindingId: request.bindingId, now });
+  if (facts === undefined) {
+    throw new BrokerError(INSTANCE_NOT_FOUND);
+  }
+  return await decide(broker, tx, { request, facts, now });
 }
 
 /** Issues that died give their slots back by a committed write, which also fences their writers; then it is counted. */
@@ -94,7 +105,17 @@ async function decide(broker: Broker, tx: OpenTransaction, known: Known): Promis
   const plan = broker.provisioners.plan(instance.planId);
   const { serviceId, planId } = instance;
   const decided = decideCreateBinding(
-    { instance: { serviceId, planId, state: instanceState(latest) }, plan, binding, slots },
+    {
+      instance: {
+        serviceId,
+        planId,
+        state: instanceState(latest),
+        clusterIsGone: instance.clusterGoneAt !== undefined,
+      },
+      plan,
+      binding,
+      slots,
+    },
     request,
     now,
   );

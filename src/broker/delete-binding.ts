@@ -42,7 +42,8 @@ async function orderAndRevoke(
   request: DeleteBindingRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  const { instance, grantId } = await inTransaction(broker.db, (tx) => order(broker, tx, request));
+  const work = () => inTransaction(broker.db, (tx) => order(broker, tx, request));
+  const { instance, grantId } = await broker.turns.take(request.instanceId, work, signal);
   if (instance.serviceId !== request.serviceId || instance.planId !== request.planId) {
     broker.log.warn(
       { instanceId: request.instanceId, bindingId: request.bindingId },

@@ -30,10 +30,9 @@ export async function deleteInstance(
   broker: Broker,
   request: DeleteInstanceRequest,
 ): Promise<{ readonly operationId: string }> {
-  const { operationId, planId, accepted } = await inTransaction(broker.db, (tx) =>
-    accept(broker, tx, request),
-  );
   const { instanceId } = request;
+  const work = () => inTransaction(broker.db, (tx) => accept(broker, tx, request));
+  const { operationId, planId, accepted } = await broker.turns.take(instanceId, work);
   if (accepted !== undefined) {
     deprovisioningAccepted(broker.log, { instanceId, planId, operationId, ...accepted });
   }

@@ -1,10 +1,12 @@
 // Takes the rights of one grant away on its cluster and records the proof. The order to do so is committed already,
-// so this may be run any number of times, by any replica, until it has succeeded once.
+// so this may be run any number of times, by any replica, until it has succeeded once. What ended without an outcome
+// is looked at once more, since a paused writer's calls may arrive after its end.
 import { isBeingWritten } from '../domain/binding.ts';
 import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
-import { addSeconds } from '../domain/clock.ts';
+import { addMs } from '../domain/clock.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
+import { retryDelayMs } from '../domain/retry-delay.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { verifyMarkOf } from '../kubernetes/grant-mark.ts';
@@ -13,17 +15,21 @@ import {
   bindingEnded,
   foreignObjectLeftAlone,
   type GrantFacts,
+  lateObjectsRemoved,
   revocationPostponed,
 } from '../observability/events.ts';
+import { eraseSettledAccess } from '../storage/due-grants.ts';
 import {
   endGrant,
   type GrantToRevoke,
   readGrantForRevocation,
+  recordLastLook,
   recordRevocationFailure,
   recordUndoFailure,
   tokenPlace,
 } from '../storage/grants.ts';
 import type { Broker } from './broker.ts';
+import { drawFraction } from './draw-fraction.ts';
 
 export interface RevocationOrder {
   readonly instance: Instance;
@@ -35,10 +41,6 @@ export interface RevocationOrder {
    */
   readonly writersClient?: ClusterClient;
 }
-
-/** First delay of the next try; later ones double, up to the longest. The reconciler goes by them. */
-const FIRST_DELAY_SECONDS = 5;
-const LONGEST_DELAY_SECONDS = 15 * 60;
 
 /**
  * Returns once the grant has ended, also when it had ended before. A failure is recorded with the time of the next
@@ -56,26 +58,57 @@ export async function finishRevocation(broker: Broker, order: RevocationOrder): 
     }
     leaveToWriter(grant, broker.clock());
   }
-  const facts = { instanceId: order.instance.id, bindingId: grant.bindingId, grant: grant.name };
-  let revocation: Revocation;
-  try {
-    revocation = await revokeOnCluster(broker, order, grant);
-  } catch (error) {
-    broker.clusters.noticeFailure(order.instance, error);
-    await recordFailure(broker, {
-      facts,
-      grant,
-      error,
-      isWriter: order.writersClient !== undefined,
-    });
-    throw error;
-  }
-  for (const object of revocation.untouched) {
-    foreignObjectLeftAlone(broker.log, { ...facts, kind: object.kind, uid: object.uid });
-  }
-  const { proof } = revocation;
+  const facts = factsOf(order, grant);
+  const { proof, untouched } = await attempt(broker, order, { grant, facts });
+  tellUntouched(broker, facts, untouched);
   if (await endGrant(broker.db, { grantId: grant.id, at: broker.clock(), proof })) {
     bindingEnded(broker.log, { ...facts, proof });
+  }
+  await settleDeletedInstance(broker, order.instance);
+}
+
+/**
+ * Looks at a grant that has ended without an outcome, and removes what arrived after its end. Afterwards nothing is
+ * left to do for it. Does nothing where that is so already.
+ * @throws as finishRevocation does, and records it likewise
+ */
+export async function lookOnceMore(broker: Broker, order: RevocationOrder): Promise<void> {
+  const grant = await readGrantForRevocation(broker.db, order.grantId);
+  if (grant?.endedAt === undefined) {
+    return;
+  }
+  const facts = factsOf(order, grant);
+  const { proof, untouched, removedAny } = await attempt(broker, order, { grant, facts });
+  tellUntouched(broker, facts, untouched);
+  if (removedAny) {
+    lateObjectsRemoved(broker.log, { ...facts, proof });
+  }
+  await recordLastLook(broker.db, grant.id);
+  await settleDeletedInstance(broker, order.instance);
+}
+
+function factsOf({ instance }: RevocationOrder, grant: GrantToRevoke): GrantFacts {
+  return { instanceId: instance.id, bindingId: grant.bindingId, grant: grant.name };
+}
+
+function tellUntouched(
+  broker: Broker,
+  facts: GrantFacts,
+  untouched: Revocation['untouched'],
+): void {
+  for (const { kind, uid } of untouched) {
+    foreignObjectLeftAlone(broker.log, { ...facts, kind, uid });
+  }
+}
+
+/** Once the last grant of a deleted instance is settled, nobody needs its admin access any more (contract 3). */
+async function settleDeletedInstance(broker: Broker, { key, deletedAt }: Instance): Promise<void> {
+  if (deletedAt === undefined) {
+    return;
+  }
+  const erased = await eraseSettledAccess(broker.db, { at: broker.clock(), instanceKey: key });
+  for (const instanceKey of erased) {
+    broker.clusters.forget(instanceKey);
   }
 }
 
@@ -89,11 +122,79 @@ function leaveToWriter(grant: GrantToRevoke, now: Date): void {
   }
 }
 
+/** How it is known that nothing with rights is left. */
+interface Ending {
+  readonly proof: Revocation['proof'] | 'cluster-gone' | 'cluster-gone-by-operator';
+  readonly untouched: Revocation['untouched'];
+  /** Of a grant without uids: something with its name and a valid mark was there. */
+  readonly removedAny: boolean;
+}
+
+interface Attempt {
+  readonly grant: GrantToRevoke;
+  readonly facts: GrantFacts;
+}
+
+/** @throws what fails, once it is recorded with the time of the next try */
+async function attempt(
+  broker: Broker,
+  order: RevocationOrder,
+  { grant, facts }: Attempt,
+): Promise<Ending> {
+  try {
+    return await endOnCluster(broker, order, grant);
+  } catch (error) {
+    broker.clusters.noticeFailure(order.instance, error);
+    const isWriter = order.writersClient !== undefined;
+    await recordFailure(broker, { facts, grant, error, isWriter });
+    throw error;
+  }
+}
+
+/** A cluster that is proven gone has taken everything with it; one that is silent has not. */
+async function endOnCluster(
+  broker: Broker,
+  order: RevocationOrder,
+  grant: GrantToRevoke,
+): Promise<Ending> {
+  const byAbsence = { untouched: [], removedAny: false };
+  if (order.instance.clusterGoneAt !== undefined) {
+    return { proof: 'cluster-gone-by-operator', ...byAbsence };
+  }
+  try {
+    return await revokeOnCluster(broker, order, grant);
+  } catch (error) {
+    if (await isGone(broker, order, error)) {
+      return { proof: 'cluster-gone', ...byAbsence };
+    }
+    throw error;
+  }
+}
+
+/** Asked only after a failure: a cluster that answers is there. Who cannot be asked has not said that it is gone. */
+async function isGone(
+  broker: Broker,
+  { instance, signal }: RevocationOrder,
+  failure: unknown,
+): Promise<boolean> {
+  if (signal.aborted || (failure instanceof UpstreamError && failure.system === 'database')) {
+    return false;
+  }
+  try {
+    const provisioner = broker.provisioners.provisionerOf(instance);
+    const runtime = broker.clusters.runtimeOf(instance);
+    return (await provisioner.clusterIsGone?.(runtime, signal)) ?? false;
+  } catch (err) {
+    broker.log.warn({ err, instanceId: instance.id }, 'nobody could say whether a cluster is gone');
+    return false;
+  }
+}
+
 async function revokeOnCluster(
   broker: Broker,
   { instance, signal, writersClient }: RevocationOrder,
   grant: GrantToRevoke,
-): Promise<Revocation> {
+): Promise<Ending> {
   const client = writersClient ?? (await broker.clusters.open(instance, signal));
   const token = openToken(broker, grant);
   const target: RevocationTarget = {
@@ -102,15 +203,20 @@ async function revokeOnCluster(
     ...(grant.uids === undefined ? {} : { uids: grant.uids }),
     ...(token === undefined ? {} : { token }),
   };
-  const revocation = await revokeGrant(client, target, {
-    // Asked for when it is needed: what is known by its uids is revoked even if the key of the marks is lost.
-    isMarked: (object) => verifyMarkOf(broker.marker(), object) !== undefined,
+  let removedAny = false;
+  const { proof, untouched } = await revokeGrant(client, target, {
+    isMarked: (object) => {
+      // Asked for when it is needed: what is known by its uids is revoked even if the key of the marks is lost.
+      const isOurs = verifyMarkOf(broker.marker(), object) !== undefined;
+      removedAny ||= isOurs;
+      return isOurs;
+    },
     sleep: broker.sleep,
     signal,
   });
   // What is missing, or refuses the token, proves nothing where another cluster has begun to answer meanwhile.
   await broker.clusters.confirm(client, instance, signal);
-  return revocation;
+  return { proof, untouched, removedAny };
 }
 
 /** A token that has expired proves nothing, and one that cannot be opened is still revoked by names and uids. */
@@ -144,10 +250,13 @@ async function recordFailure(
   broker: Broker,
   { facts, grant, error, isWriter }: RevocationFault,
 ): Promise<void> {
-  const wanted = Math.min(FIRST_DELAY_SECONDS * 2 ** grant.tries, LONGEST_DELAY_SECONDS);
-  const asked = error instanceof UpstreamError ? error.retryAfterSeconds : undefined;
+  const delayMs = retryDelayMs({
+    count: grant.tries + 1,
+    draw: drawFraction(broker.draw),
+    retryAfterSeconds: error instanceof UpstreamError ? error.retryAfterSeconds : undefined,
+  });
   const at = broker.clock();
-  const nextTryAt = addSeconds(at, Math.max(wanted, asked ?? 0));
+  const nextTryAt = addMs(at, delayMs);
   const cause = causeOf(error);
   // Said before it is stored, so that a database that fails now does not hide what the cluster did.
   revocationPostponed(broker.log, { ...facts, cause, tries: grant.tries + 1, nextTryAt });

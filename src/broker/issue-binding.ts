@@ -17,12 +17,13 @@ import {
   type GrantFacts,
   lateWriterFenced,
 } from '../observability/events.ts';
-import { recordOutcome, tokenPlace } from '../storage/grants.ts';
+import { type GrantOutcome, tokenPlace } from '../storage/grants.ts';
 import { abandonIssue } from './abandon-issue.ts';
 import type { Broker } from './broker.ts';
 import { createLimitPassed, whatToTell } from './cluster-refusals.ts';
 import type { AnnouncedGrant, CreateBindingRequest } from './decide-binding.ts';
 import { type HandedOutBinding, handOut } from './handed-out-binding.ts';
+import { storeOutcome } from './store-outcome.ts';
 
 export interface IssueOrder {
   readonly request: CreateBindingRequest;
@@ -39,21 +40,8 @@ export interface IssueOrder {
 export async function issueBinding(broker: Broker, order: IssueOrder): Promise<HandedOutBinding> {
   const { client, issued } = await makeOrUndo(broker, order);
   const { request, instance, grant } = order;
-  // Should this write fail, or its outcome be unknown, the cluster is not touched: the row as it is found later
-  // decides, and undoing first could leave a live row with a dead credential (design 5).
-  const stored = await recordOutcome(broker.db, {
-    grantId: grant.id,
-    uids: issued.uids,
-    sealedToken: broker.sealer.seal(issued.token, tokenPlace(grant.id)),
-    issuedAt: issued.issuedAt,
-    expiresAt: issued.expiresAt,
-  });
+  await storeOrUndo(broker, order, { client, issued });
   const facts = { instanceId: instance.id, bindingId: request.bindingId, grant: grant.name };
-  if (!stored) {
-    lateWriterFenced(broker.log, facts);
-    await abandonIssue(broker, { instance, bindingId: request.bindingId, grant, client });
-    throw new BrokerError(CONCURRENT_OPERATION);
-  }
   bindingIssued(broker.log, {
     ...facts,
     createdBy: request.createdBy,
@@ -83,13 +71,41 @@ function tellShortening(
   }
 }
 
+async function storeOrUndo(broker: Broker, order: IssueOrder, made: Made): Promise<void> {
+  const { request, instance, grant, signal } = order;
+  const { client, issued } = made;
+  const outcome: GrantOutcome = {
+    grantId: grant.id,
+    uids: issued.uids,
+    sealedToken: broker.sealer.seal(issued.token, tokenPlace(grant.id)),
+    issuedAt: issued.issuedAt,
+    expiresAt: issued.expiresAt,
+  };
+  const stored = await storeOutcome(broker, outcome, signal);
+  switch (stored.result) {
+    case 'stored':
+      return;
+    case 'fenced': {
+      const bindingId = request.bindingId;
+      lateWriterFenced(broker.log, { instanceId: instance.id, bindingId, grant: grant.name });
+      await abandonIssue(broker, { instance, bindingId, grant, client });
+      throw new BrokerError(CONCURRENT_OPERATION);
+    }
+    case 'failed':
+      throw await giveUp(broker, order, { client, error: stored.error });
+    case 'unknown':
+      // The cluster is not touched: undoing could leave a live row with a dead credential (design 5).
+      throw stored.error;
+  }
+}
+
 interface Made {
   readonly client: ClusterClient;
   readonly issued: IssuedGrant;
 }
 
 async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
-  const { request, instance, grant, signal } = order;
+  const { instance, signal } = order;
   let client: ClusterClient | undefined;
   try {
     // Before a client is opened: where it fails nothing was made, and nothing is to be undone.
@@ -100,22 +116,32 @@ async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
     return { client, issued };
   } catch (error) {
     broker.clusters.noticeFailure(instance, error);
-    const { undone, overtaken } = await abandonIssue(broker, {
-      instance,
-      bindingId: request.bindingId,
-      grant,
-      client,
-    });
-    const told = overtaken ? stoppedByOther(error) : failureToTell(error, signal);
-    bindingIssueFailed(broker.log, {
-      instanceId: instance.id,
-      bindingId: request.bindingId,
-      grant: grant.name,
-      code: told instanceof BrokerError ? told.code : 'unexpected',
-      undone,
-    });
-    throw told;
+    throw await giveUp(broker, order, { client, error });
   }
+}
+
+interface IssueFailure {
+  readonly client: ClusterClient | undefined;
+  readonly error: unknown;
+}
+
+/** @returns what the caller is told */
+async function giveUp(
+  broker: Broker,
+  { request, instance, grant, signal }: IssueOrder,
+  { client, error }: IssueFailure,
+): Promise<unknown> {
+  const { bindingId } = request;
+  const { undone, overtaken } = await abandonIssue(broker, { instance, bindingId, grant, client });
+  const told = overtaken ? stoppedByOther(error) : failureToTell(error, signal);
+  bindingIssueFailed(broker.log, {
+    instanceId: instance.id,
+    bindingId,
+    grant: grant.name,
+    code: told instanceof BrokerError ? told.code : 'unexpected',
+    undone,
+  });
+  return told;
 }
 
 function grantOrder(broker: Broker, { request, grant, signal }: IssueOrder): GrantOrder {

@@ -100,7 +100,7 @@ const OWN_CLUSTER = BUILT_IN_PLANS.find((plan) => plan.name === 'own_cluster') a
 
 function facts(changes: Partial<CreateBindingFacts> = {}): CreateBindingFacts {
   return {
-    instance: { serviceId: 's', planId: 'p', state: 'ready' },
+    instance: { serviceId: 's', planId: 'p', state: 'ready', clusterIsGone: false },
     plan: OWN_CLUSTER,
     binding: undefined,
     slots: { taken: 0, nextFreeAt: undefined },
@@ -179,17 +179,38 @@ describe('PUT of a binding', () => {
     ['suspended', 'instance-unusable'],
     ['deleted', 'instance-not-found'],
   ])('is refused while the instance is %s: %s', (state, code) => {
-    const instance = { serviceId: 's', planId: 'p', state };
+    const instance = { serviceId: 's', planId: 'p', state, clusterIsGone: false };
     expect(bind({ instance, binding: STATES.live[0] })).toMatchObject({ refusal: { code } });
   });
 
+  it('is refused once the cluster does not exist any more', () => {
+    const instance = { serviceId: 's', planId: 'p', state: 'ready', clusterIsGone: true } as const;
+    expect(bind({ instance })).toMatchObject({
+      refusal: {
+        code: 'instance-unusable',
+        description:
+          'The cluster of the service instance does not exist any more; no binding can be made for it. Delete the instance.',
+      },
+    });
+  });
+
   it('is served while the instance is updated', () => {
-    const instance = { serviceId: 's', planId: 'p', state: 'updating' } as const;
+    const instance = {
+      serviceId: 's',
+      planId: 'p',
+      state: 'updating',
+      clusterIsGone: false,
+    } as const;
     expect(bind({ instance })).toMatchObject({ decision: 'issue' });
   });
 
   it('checks the ids before the state', () => {
-    const instance = { serviceId: 's', planId: 'p', state: 'provisioning' } as const;
+    const instance = {
+      serviceId: 's',
+      planId: 'p',
+      state: 'provisioning',
+      clusterIsGone: false,
+    } as const;
     for (const request of [{ planId: 'other' }, { serviceId: 'other' }]) {
       expect(bind({ instance }, request)).toMatchObject({ refusal: { code: 'unknown-plan' } });
     }

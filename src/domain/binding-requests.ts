@@ -30,6 +30,8 @@ export interface CreateBindingFacts {
     readonly serviceId: string;
     readonly planId: string;
     readonly state: InstanceState;
+    /** An operator has said so, and it stays so. */
+    readonly clusterIsGone: boolean;
   };
   /** The instance's plan; the catalog is not asked, so a plan that has left it still counts. */
   readonly plan: Plan | undefined;
@@ -79,8 +81,14 @@ function refuseByInstance(facts: CreateBindingFacts, request: BindRequest): Refu
       description: 'service_id and plan_id must be those of the service instance.',
     };
   }
-  return refuseByState(instance.state);
+  return refuseByState(instance.state) ?? (instance.clusterIsGone ? CLUSTER_GONE : undefined);
 }
+
+const CLUSTER_GONE: Refusal = {
+  code: 'instance-unusable',
+  description:
+    'The cluster of the service instance does not exist any more; no binding can be made for it. Delete the instance.',
+};
 
 function refuseByState(state: InstanceState): Refusal | undefined {
   switch (state) {

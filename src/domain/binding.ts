@@ -66,6 +66,14 @@ export function issueIsDead(grant: Grant, now: Date): boolean {
   return now.getTime() - grant.replicaSeenAt.getTime() > REPLICA_LOST_AFTER_MS;
 }
 
+/** From then on `issueIsDead`, unless the replica was seen again meanwhile. */
+export function issueDiesAt({ issuingUntil, replicaSeenAt = NEVER }: Grant): Date {
+  const lostAt = new Date(replicaSeenAt.getTime() + REPLICA_LOST_AFTER_MS + 1);
+  return issuingUntil < lostAt ? issuingUntil : lostAt;
+}
+
+const NEVER = new Date(0);
+
 /** Whether a writer is at work that will itself store an outcome, or undo what it made when it finds itself fenced. */
 export function isBeingWritten(grant: Grant, now: Date): boolean {
   return grant.endedAt === undefined && grant.expiresAt === undefined && !issueIsDead(grant, now);

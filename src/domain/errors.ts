@@ -24,7 +24,9 @@ export type BrokerErrorCode =
   | 'create-limit-passed'
   | 'not-revoked-yet'
   | 'cluster-unavailable'
-  | 'cluster-refused';
+  | 'cluster-refused'
+  | 'cluster-answers'
+  | 'nothing-to-retry';
 
 /** What a domain decision says when the answer is no. */
 export interface Refusal {

@@ -36,6 +36,8 @@ export interface Instance {
   /** As requested, without secrets. */
   readonly parameters: JsonObject;
   readonly cluster: AttachedCluster | undefined;
+  /** Since when it is known that its cluster does not exist any more: nothing on it is left to be revoked. */
+  readonly clusterGoneAt: Date | undefined;
   readonly createdAt: Date;
   readonly deletedAt: Date | undefined;
 }

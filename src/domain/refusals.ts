@@ -47,3 +47,20 @@ export const BINDING_GONE: Refusal = {
   code: 'binding-gone',
   description: 'The service binding does not exist any more.',
 };
+
+export const NOTHING_TO_RETRY: Refusal = {
+  code: 'nothing-to-retry',
+  description:
+    'Nothing of this service binding is being revoked. To end its credential, delete the binding, or all of the instance.',
+};
+
+export const CLUSTER_ANSWERS: Refusal = {
+  code: 'cluster-answers',
+  description:
+    'The cluster answers, and it is the one that was attached. Credentials on it would go on working; revoke them instead.',
+};
+
+export const NO_CLUSTER_ATTACHED: Refusal = {
+  code: 'instance-unusable',
+  description: 'No cluster was ever attached to the service instance, so nothing is left on one.',
+};

@@ -12,7 +12,10 @@ const MAX_DEPTH = 64;
 
 const JSON_TYPE = /^\s*application\/json\s*(;|$)/i;
 
-/** Methods whose body means something; others may carry a content type, and even a body, of no meaning (osb.md C21). */
+/**
+ * Methods whose body means something, and of others the routes that say what theirs is; the rest may carry a content
+ * type, and even a body, of no meaning (osb.md C21).
+ */
 const WITH_BODY: readonly string[] = ['PUT', 'PATCH', 'POST'];
 
 export function parseBodiesAsJson(server: FastifyInstance): void {
@@ -27,7 +30,9 @@ export function parseBodiesAsJson(server: FastifyInstance): void {
 }
 
 function bodyMeansNothing(request: FastifyRequest): boolean {
-  return request.is404 || !WITH_BODY.includes(request.method);
+  const hasBody =
+    WITH_BODY.includes(request.method) || request.routeOptions.schema?.body !== undefined;
+  return request.is404 || !hasBody;
 }
 
 /** @returns undefined for an empty body; whether one is needed is the route's business */

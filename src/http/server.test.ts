@@ -5,9 +5,10 @@ import {
   PLATFORM_HEADERS,
   refusingServer,
   send,
+  unreachedBroker,
 } from '../../tests/support/refusing-server.ts';
 import { createLogger } from '../observability/logger.ts';
-import type { Readiness } from '../background/status.ts';
+import type { FiguresReading, Readiness } from '../background/status.ts';
 import { closedAuthenticator } from './auth/closed.ts';
 import { createOperatorServer } from './server.ts';
 
@@ -157,15 +158,23 @@ describe('the probes', () => {
   const log = createLogger({ level: 'silent', format: 'json' }, { write: () => undefined });
   const ALL_WELL = { database: 'ok', clock: 'ok', jobs: 'ok' } as const;
 
-  function operatorServer(readiness: () => Promise<Readiness>) {
+  function operatorServer(
+    readiness: () => Promise<Readiness>,
+    figures: FiguresReading = () => Promise.resolve(undefined),
+  ) {
     return createOperatorServer({
       authenticator: closedAuthenticator(),
       isServing: () => false,
+      broker: unreachedBroker(),
       log,
       versions: { version: '0.0.0', node: '0.0.0' },
       readiness,
+      figures,
     });
   }
+
+  const wellServer = (figures?: FiguresReading) =>
+    operatorServer(() => Promise.resolve({ checks: ALL_WELL, warnings: [] }), figures);
 
   it('say that the process lives, whatever is away', async () => {
     const server = operatorServer(() => Promise.reject(new Error('away')));
@@ -192,8 +201,19 @@ describe('the probes', () => {
     expect(answer.json()).toEqual({ status: 'not ready', checks, warnings: [] });
   });
 
+  it('tell figures as Prometheus reads them, and none while there are none', async () => {
+    const gauge = { name: 'runtime_broker_a', help: 'What a is.', value: 3 };
+    const told = await wellServer(() => Promise.resolve([gauge])).inject('/metrics');
+    const none = await wellServer().inject('/metrics');
+
+    expect(told.statusCode).toBe(200);
+    expect(told.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(told.body).toContain('\nruntime_broker_a 3\n');
+    expect([none.statusCode, none.body]).toEqual([503, '']);
+  });
+
   it('have no OSB beside them, and no other method', async () => {
-    const server = operatorServer(() => Promise.resolve({ checks: ALL_WELL, warnings: [] }));
+    const server = wellServer();
     const headers = { authorization: CREDENTIALS, 'x-broker-api-version': '2.17' };
     const catalog = await server.inject({ url: '/v2/catalog', headers });
     const post = await server.inject({ method: 'POST', url: '/readyz' });

@@ -12,10 +12,10 @@ import { gateRefusal, type IsServing } from './gate.ts';
 import { MAX_BODY_BYTES, parseBodiesAsJson } from './json-body.ts';
 import type { OsbParts } from './osb/parts.ts';
 import { mountOsb } from './osb/routes.ts';
-import type { ReadinessCheck } from '../background/status.ts';
+import { type CommandParts, mountCommands } from './operator/commands.ts';
 import type { OperatorParts } from './operator/parts.ts';
 import { mountOperator } from './operator/routes.ts';
-import { mountProbes } from './probes/routes.ts';
+import { mountProbes, type ProbeParts } from './probes/routes.ts';
 import { goOnUnless, type HttpRefusal, refuse } from './refusal.ts';
 import { echoRequestIdentity } from './request-identity.ts';
 import { logAbandonedRequest, logRequest } from './request-log.ts';
@@ -35,15 +35,19 @@ export function createPublicServer(parts: PublicServerParts): FastifyInstance {
   return server;
 }
 
-export interface OperatorServerParts extends OperatorParts {
-  readonly readiness: ReadinessCheck;
+export interface OperatorServerParts extends OperatorParts, ProbeParts {
+  /** Where commands of this machine are to ask this process, since it alone has the database. */
+  readonly commands?: CommandParts;
 }
 
 export function createOperatorServer(parts: OperatorServerParts): FastifyInstance {
-  const { log, readiness } = parts;
+  const { log, commands } = parts;
   const { server } = createServer({ log, beforeAll: passes, beforeUnroutable: passes });
-  mountProbes(server, readiness);
+  mountProbes(server, parts);
   mountOperator(server, parts);
+  if (commands !== undefined) {
+    mountCommands(server, { ...parts, ...commands });
+  }
   return server;
 }
 

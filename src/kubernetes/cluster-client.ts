@@ -52,6 +52,8 @@ export interface ClusterCall {
   readonly action: string;
   /** The kinds that the answer may be of; any other is a `malformed-answer`. */
   readonly expect: readonly string[];
+  /** Media types of JSON, the preferred one first; plain JSON unless said. */
+  readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -169,13 +171,13 @@ export class ClusterClient {
     call: ClusterCall,
     { headers, signal }: { headers: Readonly<Record<string, string>>; signal: AbortSignal },
   ): Promise<Dispatcher.ResponseData> {
-    const { method } = call;
+    const { method, accept = 'application/json' } = call;
     const request = {
       method,
       path: this.#pathPrefix + call.path,
       headers: {
         ...headers,
-        accept: 'application/json',
+        accept,
         'user-agent': 'runtime-broker',
         ...(call.body === undefined ? {} : { 'content-type': CONTENT_TYPES[method] }),
       },

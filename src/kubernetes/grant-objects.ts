@@ -15,6 +15,11 @@ const INSTALLATION_LABEL = 'runtime-broker/installation';
 const BINDING_ANNOTATION = 'runtime-broker/binding-id';
 const INSTANCE_ANNOTATION = 'runtime-broker/instance-id';
 
+/** Selects what carries the labels of that installation, by label selector. */
+export function labelsOf(installation: string): string {
+  return `${MANAGED_BY_LABEL}=${MANAGED_BY},${INSTALLATION_LABEL}=${installation}`;
+}
+
 export interface GrantDescription {
   /** From grantName. */
   readonly name: string;

@@ -4,8 +4,14 @@
 import type { ClusterClient } from './cluster-client.ts';
 import { hasReason } from './failures.ts';
 import type { MarkedObject } from './grant-mark.ts';
+import {
+  CLUSTER_ROLE_BINDINGS_PATH,
+  CLUSTER_ROLES_PATH,
+  objectPath,
+  serviceAccountsPath,
+} from './resource-paths.ts';
 
-type GrantObjectKind = 'ServiceAccount' | 'ClusterRole' | 'ClusterRoleBinding';
+export type GrantObjectKind = 'ServiceAccount' | 'ClusterRole' | 'ClusterRoleBinding';
 
 /** Where an object of a grant lies. */
 export interface GrantObjectPlace {
@@ -15,6 +21,29 @@ export interface GrantObjectPlace {
   readonly path: string;
   /** As in `delete serviceaccounts`. */
   readonly resource: string;
+}
+
+/** A role and a role binding lie in no namespace. */
+export type ObjectAddress =
+  | { readonly kind: 'ServiceAccount'; readonly name: string; readonly namespace: string }
+  | { readonly kind: 'ClusterRole' | 'ClusterRoleBinding'; readonly name: string };
+
+export function placeOfObject(address: ObjectAddress): GrantObjectPlace {
+  const { kind, name } = address;
+  const at = (resource: string, collection: string): GrantObjectPlace => ({
+    kind,
+    name,
+    resource,
+    path: objectPath(collection, name),
+  });
+  switch (kind) {
+    case 'ServiceAccount':
+      return at('serviceaccounts', serviceAccountsPath(address.namespace));
+    case 'ClusterRole':
+      return at('clusterroles', CLUSTER_ROLES_PATH);
+    case 'ClusterRoleBinding':
+      return at('clusterrolebindings', CLUSTER_ROLE_BINDINGS_PATH);
+  }
 }
 
 export interface OwnedObject extends GrantObjectPlace {
@@ -31,6 +60,7 @@ export interface ForeignObject {
 export interface SeenObject extends MarkedObject {
   readonly kind?: string;
   readonly metadata?: MarkedObject['metadata'] & {
+    readonly namespace?: string;
     readonly uid?: string;
     readonly finalizers?: readonly string[];
   };

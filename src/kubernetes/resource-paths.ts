@@ -8,6 +8,9 @@ export function namespacePath(name: string): string {
   return objectPath(NAMESPACES_PATH, name);
 }
 
+/** Of all namespaces. */
+export const SERVICE_ACCOUNTS_PATH = '/api/v1/serviceaccounts';
+
 export function serviceAccountsPath(namespace: string): string {
   return `${namespacePath(namespace)}/serviceaccounts`;
 }

@@ -3,29 +3,20 @@
 // before anything is deleted, and what stays is cleared until it is gone. Recording the outcome is the broker's.
 
 import type { GrantUids } from '../domain/binding.ts';
-import { UpstreamError, type UpstreamReason } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import { askUntilRefused } from './ask-with-token.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import { flyTogether } from './fly-together.ts';
 import type { MarkedObject } from './grant-mark.ts';
 import {
-  clearObject,
   type ForeignObject,
   type GrantObjectPlace,
-  lookAt,
   type OwnedObject,
+  placeOfObject,
   type Reach,
   readObject,
-  removeObject,
-  type Sight,
 } from './owned-object.ts';
-import {
-  CLUSTER_ROLE_BINDINGS_PATH,
-  CLUSTER_ROLES_PATH,
-  objectPath,
-  serviceAccountsPath,
-} from './resource-paths.ts';
+import { Removal } from './removal.ts';
 
 export interface RevocationTarget {
   readonly name: string;
@@ -80,80 +71,6 @@ export async function revokeGrant(
   };
 }
 
-/** Rounds of deleting and clearing; each of them wins unless somebody writes finalizers in that very moment. */
-const MAX_ROUNDS = 4;
-
-/** How admission, which the holder may have taught to resist, refuses one object and not another. */
-const OF_ONE_OBJECT: ReadonlySet<UpstreamReason> = new Set([
-  'forbidden',
-  'invalid',
-  'conflict',
-  'server-error',
-]);
-
-/** The objects that are still to go. What one of them resists with does not keep the others. */
-class Removal {
-  readonly foreign: ForeignObject[] = [];
-  readonly #left: Set<OwnedObject>;
-  #refusal: UpstreamError | undefined;
-
-  constructor(owned: readonly OwnedObject[]) {
-    this.#left = new Set(owned);
-  }
-
-  async emptyRoleBinding(reach: Reach): Promise<void> {
-    const roleBindings = [...this.#left].filter(({ kind }) => kind === 'ClusterRoleBinding');
-    await this.#each(roleBindings, (object) => clearObject(reach, object));
-  }
-
-  async removeRest(reach: Reach): Promise<void> {
-    await this.#each([...this.#left], (object) => removeObject(reach, object));
-  }
-
-  /** Reads back, and goes on removing until nothing of ours is left. */
-  async confirm(reach: Reach): Promise<void> {
-    for (let round = 1; ; round += 1) {
-      await this.#each([...this.#left], (object) => lookAt(reach, object));
-      if (this.#left.size === 0) return;
-      if (round === MAX_ROUNDS) throw this.#refusal ?? notGone([...this.#left]);
-      await this.emptyRoleBinding(reach);
-      await this.removeRest(reach);
-    }
-  }
-
-  /** A refusal that may concern one object alone is kept for later; any other failure is one of all calls. */
-  async #each(
-    objects: readonly OwnedObject[],
-    act: (object: OwnedObject) => Promise<Sight>,
-  ): Promise<void> {
-    const outcomes = await Promise.allSettled(
-      objects.map(async (object) => this.#note(object, await act(object))),
-    );
-    for (const outcome of outcomes) {
-      if (outcome.status === 'fulfilled') continue;
-      const reason: unknown = outcome.reason;
-      if (!(reason instanceof UpstreamError) || !OF_ONE_OBJECT.has(reason.reason)) throw reason;
-      this.#refusal ??= reason;
-    }
-  }
-
-  #note(object: OwnedObject, sight: Sight): void {
-    if (sight.is === 'there') return;
-    this.#left.delete(object);
-    if (sight.is === 'foreign') this.foreign.push(sight.object);
-  }
-}
-
-function notGone(left: readonly OwnedObject[]): UpstreamError {
-  const what = left.map(({ resource }) => resource).join(', ');
-  return new UpstreamError({
-    system: 'cluster',
-    action: `delete ${what}`,
-    reason: 'timed-out',
-    detail: `still there after ${MAX_ROUNDS} rounds of deleting and clearing`,
-  });
-}
-
 interface Found {
   readonly owned: readonly OwnedObject[];
   readonly foreign: readonly ForeignObject[];
@@ -192,14 +109,9 @@ function placesOf({
   name,
   namespace,
 }: RevocationTarget): Readonly<Record<keyof GrantUids, GrantObjectPlace>> {
-  const place = (
-    kind: GrantObjectPlace['kind'],
-    resource: string,
-    collection: string,
-  ): GrantObjectPlace => ({ kind, name, resource, path: objectPath(collection, name) });
   return {
-    roleBinding: place('ClusterRoleBinding', 'clusterrolebindings', CLUSTER_ROLE_BINDINGS_PATH),
-    account: place('ServiceAccount', 'serviceaccounts', serviceAccountsPath(namespace)),
-    role: place('ClusterRole', 'clusterroles', CLUSTER_ROLES_PATH),
+    roleBinding: placeOfObject({ kind: 'ClusterRoleBinding', name }),
+    account: placeOfObject({ kind: 'ServiceAccount', name, namespace }),
+    role: placeOfObject({ kind: 'ClusterRole', name }),
   };
 }

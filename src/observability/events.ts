@@ -109,6 +109,14 @@ export function bindingEnded(log: Logger, facts: GrantFacts & { readonly proof: 
   log.info({ event: 'binding-ended', ...facts }, 'binding ended');
 }
 
+/** An attempt that had ended without an outcome was looked at once more: a paused writer's calls had arrived after it. */
+export function lateObjectsRemoved(
+  log: Logger,
+  facts: GrantFacts & { readonly proof: string },
+): void {
+  log.warn({ event: 'late-objects-removed', ...facts }, 'objects that arrived late removed');
+}
+
 /** It could not be revoked now, and is tried again. */
 export function revocationPostponed(
   log: Logger,
@@ -128,4 +136,104 @@ export function foreignObjectLeftAlone(
 /** Somebody ended the grant while it was being issued; what its writer brought was not stored. */
 export function lateWriterFenced(log: Logger, facts: GrantFacts): void {
   log.warn({ event: 'late-writer-fenced', ...facts }, 'late outcome refused');
+}
+
+export interface ClusterFacts {
+  readonly clusterUid: string;
+  /** Of the instance by whose access the cluster was looked at. */
+  readonly instanceId: string;
+}
+
+/** A few of many: `is` says how they were judged. */
+export interface ObjectSample {
+  readonly kind: string;
+  readonly name: string;
+  readonly is: string;
+}
+
+/** Objects with our labels that nothing proves to be ours, or that only have the name of one of ours. */
+export function objectsLeftAlone(
+  log: Logger,
+  facts: ClusterFacts & {
+    readonly unmarked: number;
+    readonly foreign: number;
+    readonly samples: readonly ObjectSample[];
+  },
+): void {
+  log.warn({ event: 'objects-left-alone', ...facts }, 'objects with our labels left alone');
+}
+
+/** Its row had ended, and something of it was found on its cluster; it is revoked once more. */
+export function grantReopened(log: Logger, facts: GrantFacts): void {
+  log.warn({ event: 'grant-reopened', ...facts }, 'an ended grant had something left');
+}
+
+/** `grant` is the name of objects that no row has and whose row cannot have been pruned; removal stops there. */
+export function restoreSuspected(
+  log: Logger,
+  facts: ClusterFacts & { readonly grant: string },
+): void {
+  log.error(
+    { event: 'restore-suspected', ...facts },
+    'an older database seems to have been restored; orphans stay on this cluster until it is confirmed',
+  );
+}
+
+/** From now on what no row has is removed on that cluster. */
+export function restoreConfirmed(
+  log: Logger,
+  facts: ClusterFacts & { readonly actor: string; readonly reason: string },
+): void {
+  log.warn({ event: 'restore-confirmed', ...facts }, 'restore of an older database confirmed');
+}
+
+/** Objects with our mark and without a row are gone. */
+export function orphanRemoved(
+  log: Logger,
+  facts: ClusterFacts & { readonly grant: string; readonly objects: number },
+): void {
+  log.warn({ event: 'orphan-removed', ...facts }, 'orphan removed');
+}
+
+/** They are tried again with the next scan. */
+export function orphanNotRemoved(
+  log: Logger,
+  facts: ClusterFacts & { readonly grant: string; readonly cause: string },
+): void {
+  log.warn({ event: 'orphan-not-removed', ...facts }, 'orphan could not be removed');
+}
+
+/** It could not be looked through; its next turn comes as usual. */
+export function clusterScanFailed(
+  log: Logger,
+  facts: ClusterFacts & { readonly cause: string },
+): void {
+  log.warn({ event: 'cluster-scan-failed', ...facts }, 'a cluster could not be scanned');
+}
+
+/** What an operator did, and why. */
+export interface OperatorFacts {
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** An operator asked for a try before its time. */
+export function revocationRetried(log: Logger, facts: GrantFacts & OperatorFacts): void {
+  log.info({ event: 'revocation-retried', ...facts }, 'revocation retried by an operator');
+}
+
+/** `ordered` is how many grants were live until then. */
+export interface InstanceOrderFacts extends OperatorFacts {
+  readonly instanceId: string;
+  readonly ordered: number;
+}
+
+/** What is left on the cluster ends as done by absence. */
+export function clusterDeclaredGone(log: Logger, facts: InstanceOrderFacts): void {
+  log.warn({ event: 'cluster-declared-gone', ...facts }, 'cluster declared gone by an operator');
+}
+
+/** All bindings of an instance were ordered to end. */
+export function bindingsRevokedByOperator(log: Logger, facts: InstanceOrderFacts): void {
+  log.warn({ event: 'bindings-revoked', ...facts }, 'bindings revoked by an operator');
 }

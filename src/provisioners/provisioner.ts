@@ -71,4 +71,9 @@ export interface Provisioner {
   readonly trustsAddresses?: true;
   /** @throws UpstreamError when the source of admin access fails. */
   adminAccess(runtime: Runtime): Promise<ClusterAccess>;
+  /**
+   * Whether whoever makes its clusters says that this one does not exist any more, which ends what is left on it. A
+   * cluster that is silent is not gone; where nobody can say, a provisioner leaves this out.
+   */
+  clusterIsGone?(runtime: Runtime, signal: AbortSignal): Promise<boolean>;
 }

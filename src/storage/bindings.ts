@@ -69,7 +69,13 @@ export interface BindingDeletion {
   readonly at: Date;
 }
 
-const REVOKING = `update grants set revoking_since = $3, next_try_at = $3
+/**
+ * Who asks for the deletion also does it, for this long at the most (compose.ts). The reconciler takes it over only
+ * then, so that the two do not work on the same grant at once.
+ */
+const OWN_TRY = `interval '15 seconds'`;
+
+const REVOKING = `update grants set revoking_since = $3, next_try_at = $3::timestamptz + ${OWN_TRY}
     where ended_at is null and revoking_since is null`;
 
 const deleteBinding = statement<{ id: string }>(

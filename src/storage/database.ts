@@ -3,11 +3,13 @@
 import type { Kysely, Transaction } from 'kysely';
 import type {
   BindingsTable,
+  EventsTable,
   GrantsTable,
   InstallationTable,
   InstancesTable,
   OperationsTable,
   ReplicasTable,
+  SuspectedRestoresTable,
 } from './tables.ts';
 
 export interface Schema {
@@ -17,6 +19,8 @@ export interface Schema {
   bindings: BindingsTable;
   grants: GrantsTable;
   replicas: ReplicasTable;
+  suspected_restores: SuspectedRestoresTable;
+  events: EventsTable;
 }
 
 /** The pool, or the one connection of the embedded database. `destroy()` closes it. */

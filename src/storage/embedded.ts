@@ -22,7 +22,7 @@ export interface EmbeddedDatabase {
   /** `destroy()` closes the database. */
   readonly db: Db;
   /** For the job engine: the same session, whose statements take turns with those of `db`. */
-  readonly session: PGliteLike;
+  readonly session: PGliteLike & Required<Pick<PGliteLike, 'listen'>>;
   /** Opens it now rather than at the first statement; the first time of all it is made. */
   open(): Promise<void>;
 }

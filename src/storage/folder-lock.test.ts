@@ -15,6 +15,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it, onTestFinished } from 'vitest';
 
+import { Secret } from '../domain/secret.ts';
 import { FolderInUseError, lockFolder, type LockParts } from './folder-lock.ts';
 import { thisProcess } from './process-identity.ts';
 
@@ -92,7 +93,7 @@ describe('the lock of a folder', () => {
   it('names its holder in one sentence', async () => {
     const folder = freshFolder();
     const lock = await lockFolder(folder, parts({ clock: () => STARTED_AT }));
-    lock.tellAddress('http://127.0.0.1:8081');
+    lock.tellAddress('http://127.0.0.1:8081', new Secret('open-sesame-once'));
 
     expect(await refusalOf(lockFolder(folder, parts()))).toBe(
       `The data folder ${folder} is in use by process ${process.pid} on ${thisProcess().host} ` +
@@ -180,7 +181,7 @@ describe('the lock of a folder', () => {
     writeLock(folder, {});
     const text = readFileSync(lockPath(folder), 'utf8');
 
-    lock.tellAddress('http://127.0.0.1:1');
+    lock.tellAddress('http://127.0.0.1:1', new Secret('open-sesame-once'));
     lock.release();
 
     expect(readFileSync(lockPath(folder), 'utf8')).toBe(text);

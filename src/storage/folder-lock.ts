@@ -5,6 +5,7 @@ import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync }
 import { join } from 'node:path';
 import type { Clock } from '../domain/clock.ts';
 import { isJsonObject, type JsonValue } from '../domain/json.ts';
+import { Secret } from '../domain/secret.ts';
 import { lifeOf, type ProcessIdentity, thisProcess } from './process-identity.ts';
 
 const LOCK = 'lock.json';
@@ -15,11 +16,13 @@ export interface LockHolder extends ProcessIdentity {
   readonly startedAt: Date;
   /** Where it can be asked; undefined before it listens. */
   readonly address: string | undefined;
+  /** What it answers commands to; undefined before it listens. */
+  readonly commandSecret: Secret | undefined;
 }
 
 export interface FolderLock {
   /** For the sentence that a second process is refused with, and for commands that ask the holder. */
-  tellAddress(address: string): void;
+  tellAddress(address: string, commandSecret: Secret): void;
   /** Resolves when somebody has removed or replaced the lock: whoever did may be writing now. */
   readonly lost: Promise<void>;
   /** The folder may be another's from here on. A repeat does nothing. */
@@ -28,11 +31,15 @@ export interface FolderLock {
 
 /** A second process is refused with this; the message is the sentence for its user. */
 export class FolderInUseError extends Error {
+  /** Undefined where it has written no name. */
+  readonly holder: LockHolder | undefined;
+
   constructor(folder: string, holder: LockHolder | undefined) {
     super(
       `The data folder ${folder} is in use by ${describe(holder)}. One process at a time can have it: stop that one, or set RUNTIME_BROKER_DATA_DIR to another folder.`,
     );
     this.name = 'FolderInUseError';
+    this.holder = holder;
   }
 }
 
@@ -74,6 +81,7 @@ export async function lockFolder(folder: string, parts: LockParts): Promise<Fold
     token: parts.drawToken(),
     startedAt: parts.clock(),
     address: undefined,
+    commandSecret: undefined,
   };
   while (!tryToWrite(path, holder)) {
     const found = look(path);
@@ -93,12 +101,17 @@ interface SeenLock {
 
 function tryToWrite(path: string, holder: LockHolder): boolean {
   try {
-    writeFileSync(path, JSON.stringify(holder), { flag: 'wx', mode: 0o600 });
+    writeFileSync(path, toText(holder), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if (isCode(error, 'EEXIST')) return false;
     throw error;
   }
+}
+
+/** The one place that writes the secret: into a file of its owner alone. */
+function toText({ commandSecret, ...holder }: LockHolder): string {
+  return JSON.stringify({ ...holder, commandSecret: commandSecret?.reveal() });
 }
 
 /** @returns undefined where there is none (any more) */
@@ -114,7 +127,9 @@ function look(path: string): SeenLock | undefined {
 
 /** @returns undefined where it is damaged, or was not written to its end yet */
 function parse(text: string): LockHolder | undefined {
-  const { pid, host, place, startMark, token, startedAt, address } = fieldsOf(text);
+  const fields = fieldsOf(text);
+  const { pid, host, place, startMark, token, startedAt, address } = fields;
+  const commandSecret = textOf(fields['commandSecret']);
   const started = new Date(textOf(startedAt) ?? Number.NaN);
   return typeof pid === 'number' && pid > 0 && !Number.isNaN(started.getTime())
     ? {
@@ -125,6 +140,7 @@ function parse(text: string): LockHolder | undefined {
         token: textOf(token) ?? '',
         startedAt: started,
         address: textOf(address),
+        commandSecret: commandSecret === undefined ? undefined : new Secret(commandSecret),
       }
     : undefined;
 }
@@ -208,9 +224,9 @@ class HeldLock implements FolderLock {
     this.#beat = setInterval(() => this.#showLife(lost.resolve), BEAT_MS).unref();
   }
 
-  tellAddress(address: string): void {
-    this.#holder = { ...this.#holder, address };
-    if (this.#isOurs()) writeFileSync(this.#path, JSON.stringify(this.#holder));
+  tellAddress(address: string, commandSecret: Secret): void {
+    this.#holder = { ...this.#holder, address, commandSecret };
+    if (this.#isOurs()) writeFileSync(this.#path, toText(this.#holder));
   }
 
   release(): void {

@@ -3,6 +3,7 @@
 import type { Grant, GrantUids } from '../domain/binding.ts';
 import type { OpenTransaction, Tx } from './database.ts';
 import { isBeingIssued, issueIsDead } from './grant-rules.ts';
+import { toldToWaiters } from './grant-signals.ts';
 import { lastSeenOfLiving } from './replicas.ts';
 import { GRANT_COLUMNS, type GrantRow, toGrant } from './rows.ts';
 import type { SealedPlace } from './sealing.ts';
@@ -23,13 +24,14 @@ export interface GrantOutcome {
 }
 
 const storeOutcome = statement<{ id: string }>(
-  `update grants set account_uid = $2, role_uid = $3, role_binding_uid = $4, sealed_token = $5,
+  toldToWaiters(`update grants set account_uid = $2, role_uid = $3, role_binding_uid = $4, sealed_token = $5,
     issued_at = $6, expires_at = $7, next_try_at = $7
-  where id = $1 and ${isBeingIssued('grants')}
-  returning id`,
+  where id = $1 and (${isBeingIssued('grants')}
+    or (ended_at is null and revoking_since is null and sealed_token = $5 and expires_at = $7))`),
 );
 
 /**
+ * A repeat with the same outcome, down to its sealed text, counts as stored: whoever lost the answer may ask again.
  * @returns false when the grant was asked to end meanwhile; then nothing was written, its slot may be another's, and
  *   what was made on the cluster is to be undone
  */
@@ -103,30 +105,56 @@ export async function markDeadIssuesRevoking(
   return ordered.map(({ id }) => id);
 }
 
+/**
+ * After its lease and the longest that a call of a cluster client takes, no writer of a grant has a request on its way.
+ * Until then a paused one might: so what ended without an outcome is looked at once more (design 6).
+ */
+const LOOK_AGAIN_AFTER = `interval '60 seconds'`;
+
 const storeEnd = statement<{ id: string }>(
-  `update grants set ended_at = $2, proof = $3, sealed_token = null, next_try_at = null,
-    lease_replica = null, leased_until = null
-  where id = $1 and ended_at is null
-  returning id`,
+  toldToWaiters(`update grants set ended_at = $2, proof = $3, sealed_token = null,
+    lease_replica = null, leased_until = null,
+    next_try_at = case when $4::boolean and expires_at is null
+      then greatest(issuing_until, $2) + ${LOOK_AGAIN_AFTER} end
+  where id = $1 and ended_at is null`),
 );
+
+export interface GrantEnd {
+  readonly grantId: string;
+  readonly at: Date;
+  /** Says in a word how it is known that nothing is left. */
+  readonly proof: string;
+  /** No call of its writer can be on its way, so nobody looks at it once more. */
+  readonly isFinal?: boolean;
+}
 
 /**
  * Nothing of the grant with rights is left on the cluster. Its token is erased with it; a repeat changes nothing.
- * @param end `proof` says in a word how that is known
  * @returns false when it had ended before
  */
 export async function endGrant(
   tx: Tx,
-  end: { readonly grantId: string; readonly at: Date; readonly proof: string },
+  { grantId, at, proof, isFinal = false }: GrantEnd,
 ): Promise<boolean> {
-  const ended = await storeEnd(tx, [end.grantId, end.at, end.proof]);
+  const ended = await storeEnd(tx, [grantId, at, proof, !isFinal]);
   return ended.length > 0;
+}
+
+const storeLastLook = statement<{ id: string }>(
+  `update grants set next_try_at = null, lease_replica = null, leased_until = null
+  where id = $1 and ended_at is not null
+  returning id`,
+);
+
+/** An ended grant was looked at once more, and whatever arrived late is gone. Nothing is left to do for it. */
+export async function recordLastLook(tx: Tx, grantId: string): Promise<void> {
+  await storeLastLook(tx, [grantId]);
 }
 
 const storeFailure = statement<{ id: string }>(
   `update grants set tries = tries + 1, last_error = $2, next_try_at = $3,
     lease_replica = null, leased_until = null
-  where id = $1 and ended_at is null
+  where id = $1 and next_try_at is not null
   returning id`,
 );
 
@@ -137,17 +165,16 @@ export interface RevocationFailure {
   readonly nextTryAt: Date;
 }
 
-/** Does nothing once the grant has ended. */
+/** Also of the last look at an ended grant; does nothing once there is nothing left to do for it. */
 export async function recordRevocationFailure(tx: Tx, failure: RevocationFailure): Promise<void> {
   await storeFailure(tx, [failure.grantId, failure.error, failure.nextTryAt]);
 }
 
 const storeUndoFailure = statement<{ id: string }>(
-  `update grants set tries = tries + 1, last_error = $2, next_try_at = $3, issuing_until = least(issuing_until, $4),
+  toldToWaiters(`update grants set tries = tries + 1, last_error = $2, next_try_at = $3, issuing_until = least(issuing_until, $4),
     revoking_since = coalesce(revoking_since, $4), ended_at = null, proof = null,
     lease_replica = null, leased_until = null
-  where id = $1 and expires_at is null
-  returning id`,
+  where id = $1 and expires_at is null`),
 );
 
 /**
@@ -159,6 +186,22 @@ export async function recordUndoFailure(
   { grantId, error, nextTryAt, at }: RevocationFailure & { readonly at: Date },
 ): Promise<void> {
   await storeUndoFailure(tx, [grantId, error, nextTryAt, at]);
+}
+
+const storeWaiter = statement<{ id: string }>(
+  `update grants set awaited = true
+  where id = $1 and ended_at is null and expires_at is null
+  returning id`,
+);
+
+/**
+ * Somebody waits for what becomes of the grant: from the commit of this on, its outcome, its end and a failed undo are
+ * announced (grant-signals.ts).
+ * @returns false when there is nothing to wait for any more: it is to be read again
+ */
+export async function markAwaited(tx: Tx, grantId: string): Promise<boolean> {
+  const waiting = await storeWaiter(tx, [grantId]);
+  return waiting.length > 0;
 }
 
 export interface GrantToRevoke extends Grant {
@@ -199,18 +242,6 @@ export async function listUnfinishedGrantIds(
 ): Promise<readonly string[]> {
   const rows = await selectUnfinished(tx, [instanceKey]);
   return rows.map(({ id }) => id);
-}
-
-const countUnfinished = statement<{ unfinished: number }>(
-  `select count(*)::int as unfinished from grants where instance_key = $1 and ended_at is null`,
-);
-
-export async function countUnfinishedGrants(
-  tx: Tx,
-  { instanceKey }: { readonly instanceKey: string },
-): Promise<number> {
-  const [row] = await countUnfinished(tx, [instanceKey]);
-  return row?.unfinished ?? 0;
 }
 
 function toGrantToRevoke(row: GrantToRevokeRow): GrantToRevoke {

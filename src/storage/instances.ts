@@ -18,7 +18,7 @@ import type { SealedPlace } from './sealing.ts';
 import { statement } from './statement.ts';
 
 /** Nothing is known of its cluster yet. */
-export interface NewInstance extends Omit<Instance, 'cluster' | 'deletedAt'> {
+export interface NewInstance extends Omit<Instance, 'cluster' | 'clusterGoneAt' | 'deletedAt'> {
   /** Sealed for `accessPlace`; undefined where the access comes from elsewhere. */
   readonly sealedAccess: string | undefined;
 }
@@ -161,15 +161,6 @@ const selectSealedAccess = statement<{ sealed_access: string | null }>(
   'select sealed_access from instances where key = $1',
 );
 
-/** For when the last grant has ended. */
-export async function eraseAccess(
-  tx: Tx,
-  key: string,
-  { at }: { readonly at: Date },
-): Promise<void> {
-  await change(tx, key, at).set({ sealed_access: null }).execute();
-}
-
 /** Gives the OSB id back. A repeat keeps the first time. */
 export async function markInstanceDeleted(
   tx: Tx,
@@ -177,6 +168,18 @@ export async function markInstanceDeleted(
   { at }: { readonly at: Date },
 ): Promise<void> {
   await change(tx, key, at).set({ deleted_at: at }).where('deleted_at', 'is', null).execute();
+}
+
+/** From then on nothing on its cluster is left to be revoked. A repeat keeps the first time. */
+export async function markClusterGone(
+  tx: Tx,
+  key: string,
+  { at }: { readonly at: Date },
+): Promise<void> {
+  await change(tx, key, at)
+    .set({ cluster_gone_at: at })
+    .where('cluster_gone_at', 'is', null)
+    .execute();
 }
 
 function change(tx: Tx, key: string, at: Date) {

@@ -4,10 +4,12 @@ import { sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import type { Db, Tx } from './database.ts';
 import { up as ledger } from './migrations/0001-ledger.ts';
+import { up as reconcilers } from './migrations/0002-reconcilers.ts';
 
 /** In the order of their names. One that was released never changes. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-ledger': { up: ledger },
+  '0002-reconcilers': { up: reconcilers },
 };
 
 const TABLE = 'schema_migrations';

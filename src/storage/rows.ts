@@ -22,6 +22,7 @@ export const INSTANCE_COLUMNS = [
   'cluster_server',
   'cluster_ca',
   'cluster_tls_server_name',
+  'cluster_gone_at',
   'created_at',
   'deleted_at',
 ] as const satisfies readonly (keyof InstancesTable)[];
@@ -101,6 +102,7 @@ export function toInstance(row: InstanceRow): Instance {
     accounts: toAccounts(row),
     parameters: row.parameters,
     cluster: toCluster(row),
+    clusterGoneAt: row.cluster_gone_at ?? undefined,
     createdAt: row.created_at,
     deletedAt: row.deleted_at ?? undefined,
   };
@@ -171,7 +173,9 @@ export function toGrant(row: GrantRow, replicaSeenAt: Date | null): Grant {
   };
 }
 
-function toUids(row: GrantRow): GrantUids | undefined {
+export function toUids(
+  row: Pick<GrantRow, 'account_uid' | 'role_uid' | 'role_binding_uid'>,
+): GrantUids | undefined {
   const { account_uid: account, role_uid: role, role_binding_uid: roleBinding } = row;
   if (account === null || role === null || roleBinding === null) {
     return undefined;

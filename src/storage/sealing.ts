@@ -85,6 +85,11 @@ export class Sealer {
     }
   }
 
+  /** Whether it was sealed under the key that seals now, as it says. @throws SealingError for what is not sealed */
+  isCurrent(sealed: string): boolean {
+    return parse(sealed).keyId === this.#current;
+  }
+
   #keyOf(keyId: string): KeyObject {
     const key = this.#keys.get(keyId);
     if (key === undefined) {

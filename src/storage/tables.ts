@@ -31,6 +31,10 @@ export interface InstancesTable {
   cluster_ca: string | null;
   cluster_tls_server_name: string | null;
   sealed_access: string | null;
+  /** Since when an operator, or its control plane, says that it does not exist any more. */
+  cluster_gone_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  next_scan_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  scan_position: ColumnType<string | null, string | null | undefined, string | null>;
   /** Grows with every change, so that a writer can tell whether what it read still holds. */
   rev: ColumnType<number, never, number>;
   created_at: Date;
@@ -92,6 +96,28 @@ export interface GrantsTable {
   ended_at: Date | null;
   lease_replica: string | null;
   leased_until: Date | null;
+  /** Somebody waits for its outcome or its end: it is announced. */
+  awaited: ColumnType<boolean, boolean | undefined, boolean>;
+}
+
+/** Clusters with a valid mark of ours that no row knows, although its row cannot have been pruned yet. */
+export interface SuspectedRestoresTable {
+  cluster_uid: string;
+  suspected_at: Date;
+  grant_name: string;
+  confirmed_at: Date | null;
+}
+
+export interface EventsTable {
+  number: GeneratedAlways<number>;
+  at: Date;
+  type: string;
+  instance_key: string | null;
+  instance_id: string | null;
+  binding_id: string | null;
+  grant_name: string | null;
+  actor: string;
+  reason: string | null;
 }
 
 export interface ReplicasTable {

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { closedAuthenticator } from '../../src/http/auth/closed.ts';
 import { createOperatorServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { refusingServer } from '../support/refusing-server.ts';
+import { refusingServer, unreachedBroker } from '../support/refusing-server.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8');
 
@@ -27,10 +27,12 @@ function documented(): readonly string[] {
 function operatorServer() {
   return createOperatorServer({
     authenticator: closedAuthenticator(),
+    broker: unreachedBroker(),
     isServing: () => true,
     log: createLogger({ level: 'silent', format: 'json' }, { write: () => undefined }),
     versions: { version: '0.0.0', node: '0.0.0' },
     readiness: () => Promise.reject(new Error('nobody asks')),
+    figures: () => Promise.reject(new Error('nobody asks')),
   });
 }
 

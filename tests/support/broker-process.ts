@@ -6,9 +6,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brokerSettings, embeddedSettings } from './broker-settings.ts';
+import { brokerSettings, type Credentials, embeddedSettings } from './broker-settings.ts';
 import { recordOutput, recordSecret } from './leak-record.ts';
-import { Platform, type PlatformOptions } from './platform.ts';
+import { Operator } from './operator.ts';
+import { Platform } from './platform.ts';
 import { until } from './until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url));
@@ -18,6 +19,7 @@ const START_LIMIT_MS = 60_000;
 
 export interface BrokerProcess {
   readonly platform: Platform;
+  readonly operator: Operator;
   readonly publicUrl: string;
   readonly operatorUrl: string;
   /** Standard output so far. */
@@ -34,7 +36,7 @@ export interface BrokerProcessOptions {
 /** Returns once the database was reached and requests are served. */
 export async function startBrokerProcess(options: BrokerProcessOptions): Promise<BrokerProcess> {
   const settings = brokerSettings(options.databaseUrl, options.env);
-  return await served(runMain([], settings.env), () => settings);
+  return await served(runMain([], settings.env), () => ({ platform: settings, operator: settings.operator }));
 }
 
 /** On the embedded default in this folder, with the secrets that the first start makes there. */
@@ -48,13 +50,16 @@ export async function startEmbeddedProcess(
     recordSecret('password of operators', read('operator-password'));
     const password = read('platform-password');
     recordSecret('password of the platform', password);
-    return { username: 'broker', password };
+    return {
+      platform: { username: 'broker', password },
+      operator: { username: 'operator', password: read('operator-password') },
+    };
   });
 }
 
 async function served(
   run: MainRun,
-  credentials: () => Pick<PlatformOptions, 'username' | 'password'>,
+  credentials: () => { readonly platform: Credentials; readonly operator: Credentials },
 ): Promise<BrokerProcess> {
   await until({
     what: 'the broker serves',
@@ -63,10 +68,13 @@ async function served(
     isHopeless: () => (run.child.exitCode === null ? null : `it has ended: ${run.output()}`),
   });
   const publicUrl = listeningUrl(run.output(), 'public');
+  const operatorUrl = listeningUrl(run.output(), 'operator');
+  const { platform, operator } = credentials();
   return {
-    platform: new Platform({ ...credentials(), url: publicUrl }),
+    platform: new Platform({ ...platform, url: publicUrl }),
+    operator: new Operator({ ...operator, url: operatorUrl }),
     publicUrl,
-    operatorUrl: listeningUrl(run.output(), 'operator'),
+    operatorUrl,
     output: () => run.output(),
     async end(signal) {
       const exit = run.ended();
@@ -80,6 +88,8 @@ export interface MainRun {
   readonly child: ChildProcess;
   /** Standard output and standard error, as they came. */
   readonly output: () => string;
+  /** Lines of standard output alone. */
+  readonly lines: () => readonly string[];
   /** Waits for the end. @returns the exit status; null after a signal */
   ended(): Promise<number | null>;
 }
@@ -94,6 +104,8 @@ export function runMain(args: readonly string[], env: Readonly<Record<string, st
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk));
   }
+  const printed: string[] = [];
+  child.stdout.on('data', (chunk: string) => printed.push(chunk));
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   const closed = once(child, 'close').then(() => {
@@ -101,7 +113,12 @@ export function runMain(args: readonly string[], env: Readonly<Record<string, st
     recordOutput('broker output', chunks.join(''));
     return child.exitCode;
   });
-  return { child, output: () => chunks.join(''), ended: () => closed };
+  return {
+    child,
+    output: () => chunks.join(''),
+    lines: () => printed.join('').trimEnd().split('\n'),
+    ended: () => closed,
+  };
 }
 
 interface ListeningLine {

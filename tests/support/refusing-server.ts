@@ -53,7 +53,8 @@ export function send(server: FastifyInstance, options: InjectOptions) {
   return server.inject({ ...options, headers: { ...PLATFORM_HEADERS, ...options.headers } });
 }
 
-function unreachedBroker(): Broker {
+/** Whatever asks it for more than what is on offer has got too far. */
+export function unreachedBroker(): Broker {
   const reached: Readonly<Record<string | symbol, unknown>> = {
     provisioners: { offered: () => BUILT_IN_PLANS },
     db: databaseThatOnlyAnswers(),

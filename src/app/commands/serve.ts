@@ -34,7 +34,10 @@ async function serve({ config, kept, warnings, dataFolder }: Prepared): Promise<
   try {
     const running = await start(composition);
     tellEmbedded(log, { config, kept });
-    dataFolder?.lock.tellAddress(running.operatorUrl);
+    const { commandSecret } = composition;
+    if (commandSecret !== undefined) {
+      dataFolder?.lock.tellAddress(running.operatorUrl, commandSecret);
+    }
     const reason = await ended;
     if (reason === LOCK_LOST) {
       log.fatal('the lock of the data folder was taken away; another process may be writing there');

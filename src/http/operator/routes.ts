@@ -6,12 +6,26 @@ import type { FastifyInstance } from 'fastify';
 import { strangerRefusal } from '../auth/stranger-refusal.ts';
 import { answerFailure } from '../failures.ts';
 import { gateRefusal } from '../gate.ts';
+import { type IdsInPath, idsRefusal } from '../ids-in-path.ts';
 import { goOnUnless } from '../refusal.ts';
+import { deleteBindingsRoute } from './delete-bindings.ts';
 import { answerToFailure } from './errors.ts';
+import { getBindingsRoute } from './get-bindings.ts';
 import { getVersionRoute } from './get-version.ts';
+import { orderFault } from './order.ts';
 import type { OperatorParts } from './parts.ts';
+import { postClusterGoneRoute } from './post-cluster-gone.ts';
+import { postConfirmRestoreRoute } from './post-confirm-restore.ts';
+import { postRetryRoute } from './post-retry.ts';
 
-const ROUTES = [getVersionRoute];
+const ROUTES = [
+  getVersionRoute,
+  getBindingsRoute,
+  postRetryRoute,
+  postClusterGoneRoute,
+  deleteBindingsRoute,
+  postConfirmRestoreRoute,
+];
 
 export function mountOperator(server: FastifyInstance, parts: OperatorParts): void {
   const { authenticator, isServing, log } = parts;
@@ -21,6 +35,10 @@ export function mountOperator(server: FastifyInstance, parts: OperatorParts): vo
       const refusal = gateRefusal(isServing) ?? strangerRefusal(authenticator, request.headers);
       goOnUnless(refusal, reply, goOn);
     });
+    scope.addHook('preValidation', (request, reply, goOn) => {
+      goOnUnless(idsRefusal(request.params as IdsInPath), reply, goOn);
+    });
+    scope.setSchemaErrorFormatter(orderFault);
     scope.setErrorHandler((error, request, reply) =>
       answerFailure(log, error, { answer: answerToFailure(error), request, reply }),
     );

@@ -16,6 +16,8 @@ const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | unde
   'binding-not-found': [404, undefined],
   'instance-conflict': [409, undefined],
   'binding-conflict': [409, undefined],
+  'cluster-answers': [409, undefined],
+  'nothing-to-retry': [409, undefined],
   'instance-gone': [410, undefined],
   'binding-gone': [410, undefined],
   'async-required': [422, 'AsyncRequired'],

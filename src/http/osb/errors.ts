@@ -22,6 +22,8 @@ function statusOf(code: BrokerErrorCode): StatusAndWord {
       return { status: 404 };
     case 'instance-conflict':
     case 'binding-conflict':
+    case 'cluster-answers':
+    case 'nothing-to-retry':
       return { status: 409 };
     case 'instance-gone':
     case 'binding-gone':

@@ -1,7 +1,7 @@
-// Ids in the path, as the router decoded them, once (contract 1, "Ids").
+// What stands in the paths of OSB, as the router decoded it, once.
 import { type Static, Type } from 'typebox';
 
-import { osbIdFault } from '../../domain/osb-id.ts';
+import { idsRefusal } from '../ids-in-path.ts';
 import { type HttpRefusal, malformed } from '../refusal.ts';
 
 /** Only the mount for several regions has one. */
@@ -20,12 +20,9 @@ export type OsbPath = Partial<Static<typeof BindingPath>>;
 const REGION_FORM = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 
 export function pathRefusal(path: OsbPath): HttpRefusal | undefined {
-  for (const name of ['instance_id', 'binding_id'] as const) {
-    const id = path[name];
-    const fault = id === undefined ? undefined : osbIdFault(id);
-    if (fault !== undefined) {
-      return malformed(`The ${name} in the path ${fault}.`);
-    }
+  const refusal = idsRefusal(path);
+  if (refusal !== undefined) {
+    return refusal;
   }
   return path.region === undefined || REGION_FORM.test(path.region)
     ? undefined

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { UnmatchedRequest } from '../allowed-methods.ts';
 import { answerFailure } from '../failures.ts';
 import { goOnUnless, refuse } from '../refusal.ts';
-import { bodyFault } from './body-faults.ts';
+import { bodyFault } from '../body-faults.ts';
 import { deleteBindingRoute } from './delete-binding.ts';
 import { deleteInstanceRoute } from './delete-instance.ts';
 import { answerToFailure } from './errors.ts';

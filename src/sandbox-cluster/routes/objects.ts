@@ -17,10 +17,11 @@ import { listObjects } from '../objects/list-objects.ts';
 import type { Writer } from '../objects/writer.ts';
 import { patchFor } from '../patches/apply-patch.ts';
 import { type Answer, type ApiCall, whole, type WholeAnswer } from './answer.ts';
+import { formWanted, metadataAlone, metadataList } from './metadata-alone.ts';
 import { parseBody, readJsonBody, readOptions } from './read-body.ts';
 import type { ResourceTarget } from './request-target.ts';
 import { shown } from './shown.ts';
-import { tableOf, tableWanted } from './table.ts';
+import { tableOf } from './table.ts';
 import { watchObjects } from './watch.ts';
 
 /** Where a request points, and the resource that lies there. */
@@ -82,7 +83,9 @@ function placeOf(aim: Aim): { resource: Resource; namespace: string | undefined;
 }
 
 export function answerWith(call: ApiCall, { resource }: Aim, object: KubeObject): WholeAnswer {
-  if (!tableWanted(call.accept)) return whole(shown(object, apiVersionOf(resource)));
+  const form = formWanted(call.accept);
+  if (form === 'PartialObjectMetadata') return whole(metadataAlone(object));
+  if (form !== 'Table') return whole(shown(object, apiVersionOf(resource)));
   const { resourceVersion } = object.metadata;
   return whole(table(call, resource, { objects: [object], metadata: { resourceVersion } }));
 }
@@ -105,7 +108,9 @@ function list(call: ApiCall, aim: Aim): Answer {
   const { resource } = aim;
   const place = { resource, namespace: namespaceOf(aim) };
   const { items, metadata } = listObjects(call.cluster.objects, place, call.query);
-  if (tableWanted(call.accept)) return whole(table(call, resource, { objects: items, metadata }));
+  const form = formWanted(call.accept);
+  if (form === 'Table') return whole(table(call, resource, { objects: items, metadata }));
+  if (form === 'PartialObjectMetadataList') return whole(metadataList(items, metadata));
   return whole(listOf(resource, items, metadata));
 }
 

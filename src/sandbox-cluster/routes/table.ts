@@ -9,6 +9,7 @@ import {
   textAt,
 } from '../api/kube-object.ts';
 import { storageKey, type Resource } from '../api/resource.ts';
+import { metadataAlone } from './metadata-alone.ts';
 
 interface Column {
   readonly name: string;
@@ -99,20 +100,8 @@ export function tableOf(order: TableOrder): JsonObject {
   };
 }
 
-/** Whether the client would rather have a table than objects. */
-export function tableWanted(accept: string): boolean {
-  // The first that we have is taken: kubectl names tables before objects.
-  const first = accept.split(',')[0] ?? '';
-  return /;as=Table\b/.test(first) && /;v=v1(;|$)/.test(first) && first.includes('g=meta.k8s.io');
-}
-
 function rowObject(object: KubeObject, include: 'Metadata' | 'Object'): JsonObject {
-  if (include === 'Object') return object;
-  return {
-    kind: 'PartialObjectMetadata',
-    apiVersion: 'meta.k8s.io/v1',
-    metadata: object.metadata,
-  };
+  return include === 'Object' ? object : metadataAlone(object);
 }
 
 function involved(reference: JsonObject): string {

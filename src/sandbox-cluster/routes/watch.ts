@@ -7,8 +7,9 @@ import { readCount } from '../objects/list-objects.ts';
 import type { Change } from '../objects/object-table.ts';
 import { readSelection, type Selection } from '../objects/selectors.ts';
 import type { ApiCall, StreamedAnswer } from './answer.ts';
+import { formWanted, metadataAlone } from './metadata-alone.ts';
 import { shown } from './shown.ts';
-import { tableOf, tableWanted } from './table.ts';
+import { tableOf } from './table.ts';
 
 /** As long as kube-apiserver lets one live at most, where the client does not say. */
 const DEFAULT_TIMEOUT_SECONDS = 3_600;
@@ -79,7 +80,11 @@ function eventWriter(
   call: ApiCall,
   resource: Resource,
 ): (type: string, object: KubeObject) => JsonObject {
-  if (!tableWanted(call.accept)) {
+  const form = formWanted(call.accept);
+  if (form === 'PartialObjectMetadata') {
+    return (type, object) => ({ type, object: metadataAlone(object) });
+  }
+  if (form !== 'Table') {
     return (type, object) => ({ type, object: shown(object, apiVersionOf(resource)) });
   }
   let isFirst = true;

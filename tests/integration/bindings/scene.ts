@@ -28,6 +28,8 @@ export interface SceneOptions {
   readonly cluster?: SharedCluster;
   /** A fresh one unless said; dropped with the scene. */
   readonly database?: FreshDatabase;
+  /** False for a test of states that a reconciler would end. */
+  readonly reconciles?: boolean;
 }
 
 export interface Attachment {
@@ -50,6 +52,8 @@ export interface Scene {
   attach(attachment?: Attachment): Promise<string>;
   /** Moves the broker's clock, and returns once the broker has been seen at the new time. */
   passTime(seconds: number): Promise<void>;
+  /** Returns once somebody waits for what becomes of the binding's grant. */
+  untilAwaited(binding: string): Promise<void>;
   /** By the broker's clock. */
   now(): Date;
   /**
@@ -74,7 +78,9 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const brokers = new Set<TestBroker>();
   const open = async (configFile: string | undefined): Promise<TestBroker> => {
     const file = configFile === undefined ? {} : { configFile };
-    const started = await startBroker({ databaseUrl: database.url, env, given, ...file });
+    const { reconciles = true } = options;
+    const settings = { databaseUrl: database.url, env, given, reconciles, ...file };
+    const started = await startBroker(settings);
     const opened: TestBroker = {
       ...started,
       async stop() {
@@ -105,6 +111,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
       clock.pass(seconds);
       await Promise.all([...brokers].map((each) => untilSeen(ledger, each, clock.now())));
     },
+    untilAwaited: (binding) => untilAwaited(ledger, binding),
     now: () => clock.now(),
     openReplica: ({ configFile } = {}) => open(configFile),
     objects: (binding) => objectsOf({ broker, eyes }, binding),
@@ -179,6 +186,19 @@ async function untilSeen(ledger: LedgerEyes, broker: TestBroker, since: Date): P
       const text = 'select 1 as seen from replicas where id = $1 and seen_at >= $2';
       return (await ledger.sql(text, [replicaId, since])).length > 0;
     },
+  });
+}
+
+/** A request arrives, decides and marks within milliseconds; the limit is for a machine that is busy with other tests. */
+const AWAITED_LIMIT_MS = 10_000;
+
+async function untilAwaited(ledger: LedgerEyes, binding: string): Promise<void> {
+  const text =
+    'select 1 from grants g join bindings b on b.current_grant = g.id where b.id = $1 and g.awaited';
+  await until({
+    what: 'the grant is awaited',
+    limitMs: AWAITED_LIMIT_MS,
+    isSo: async () => (await ledger.sql(text, [binding])).length > 0,
   });
 }
 

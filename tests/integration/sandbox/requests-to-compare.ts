@@ -17,6 +17,10 @@ const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const REVIEWS = '/apis/authorization.k8s.io/v1';
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
+function metadataAs(form: string): string {
+  return `application/json;as=${form};g=meta.k8s.io;v=v1,application/json`;
+}
+
 const get = (path: string, more: Partial<ComparedRequest> = {}): ComparedRequest => ({
   method: 'GET',
   path,
@@ -117,6 +121,8 @@ const READS: readonly ComparedRequest[] = [
   get(`${MAPS}?limit=1&continue=zzz`),
   get(`${MAPS}/a`, { accept: TABLE }),
   get(MAPS, { accept: TABLE }),
+  get(`${MAPS}/a`, { accept: metadataAs('PartialObjectMetadata') }),
+  get(MAPS, { accept: metadataAs('PartialObjectMetadataList') }),
 ];
 
 const CHANGES: readonly ComparedRequest[] = [

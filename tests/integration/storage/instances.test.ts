@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inTransaction } from '../../../src/storage/database.ts';
+import { eraseSettledAccess } from '../../../src/storage/due-grants.ts';
 import {
   accessPlace,
   attachCluster,
-  eraseAccess,
   findInstance,
   findInstanceByKey,
   insertInstance,
@@ -215,7 +215,7 @@ describeOnEngines('instances', {}, (engine) => {
     expect(await readSealedAccess(ledger.db, made.key)).toBe('v1.k.iv.sealed');
     const rev = await revOf(made.key);
 
-    await eraseAccess(ledger.db, made.key, { at: seconds(2) });
+    await eraseSettledAccess(ledger.db, { instanceKey: made.key, at: seconds(2) });
 
     expect(await readSealedAccess(ledger.db, made.key)).toBeUndefined();
     expect(await revOf(made.key)).toBe(rev + 1);

@@ -2,8 +2,8 @@
 // are not repeated: a misplaced one may be a credential.
 import type { FastifySchemaValidationError } from 'fastify';
 
-import { BrokerError } from '../../domain/errors.ts';
-import { cleaned } from '../../domain/shown-text.ts';
+import { BrokerError } from '../domain/errors.ts';
+import { cleaned } from '../domain/shown-text.ts';
 
 /** @param faults of one request, the deepest first */
 export function bodyFault(faults: readonly FastifySchemaValidationError[]): BrokerError {
