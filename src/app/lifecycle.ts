@@ -46,7 +46,7 @@ export async function start(
   const urls = await open(composition).catch(async (error: unknown) => {
     await composition.sandbox?.stop();
     // Closed as after a stop, so that the next start has nothing to mend. One that could not be opened has nothing to close.
-    await broker.db.destroy().catch(() => undefined);
+    await composition.broker.db.destroy().catch(() => undefined);
     throw error;
   });
   const serving = connect(composition);

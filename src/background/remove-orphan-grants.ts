@@ -5,7 +5,6 @@ import { addMs } from '../domain/clock.ts';
 import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { CallLimit } from '../kubernetes/call-limit.ts';
-import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { type ClusterFacts, clusterScanFailed } from '../observability/events.ts';
 import {
   type ClaimedScan,

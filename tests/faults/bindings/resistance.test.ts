@@ -157,20 +157,6 @@ describeWith({ postgres: true, cluster: true }, 'on a cluster that others use to
   });
 
   describe('a holder', () => {
-    it('who puts finalizers on all three objects is refused, and they are gone', async () => {
-      const ids = { instance, binding: newId('finalizers') };
-      const bound = await scene.platform.bind(ids);
-      for (const { kind, metadata } of await scene.objects(ids.binding)) {
-        const collection = collections[kind as keyof typeof collections];
-        await scene.eyes.call('PATCH', `${collection}/${metadata.name}`, {
-          metadata: { finalizers: ['holder.example/stay'] },
-        });
-      }
-      expect((await scene.platform.unbind(ids)).status).toBe(200);
-      expect([401, 403]).toContain(await scene.eyes.statusWith(bound.body.credentials.token));
-      expect(await scene.objects(ids.binding)).toEqual([]);
-    });
-
     it('who adds himself to the role binding’s subjects and other bindings has no way in', async () => {
       const ids = { instance, binding: newId('subjects') };
       const bound = await scene.platform.bind(ids);

@@ -201,6 +201,21 @@ describeWith({ postgres: true }, 'a sweep for orphans is not stopped', () => {
     expect(told.at(-1)).toMatchObject({ cause: 'other-cluster' });
   });
 
+  it('and removes nothing where it is not known any more which cluster has answered', async () => {
+    const cluster = sandbox.openCluster('switched');
+    const proxy = await openClusterProxy(cluster);
+    await scene.attach({ kubeconfig: proxy.adminKubeconfig });
+    await plantOld(cluster);
+    expect(await sweeper.sweep({ isDryRun: true })).toMatchObject({ scanned: 1, orphans: 1 });
+    proxy.misbehave({ on: /clusterroles\?/, act: { kind: 'cut' }, times: 1 });
+    proxy.misbehave({ on: /namespaces\/kube-system/, act: { kind: 'answer', status: 500 } });
+    expect(await sweeper.sweep()).toMatchObject({ scanned: 0, orphans: 0, failed: 1 });
+    expect(proxy.requests(/^(PATCH|DELETE) .*planted/)).toEqual([]);
+    proxy.behave();
+    expect(await sweeper.sweep()).toMatchObject({ scanned: 1, orphans: 1, failed: 0 });
+    await proxy.stop();
+  });
+
   it('by a limit of its own: what the cluster refuses to delete is told, and the rest goes', async () => {
     const cluster = sandbox.openCluster('refusing');
     const proxy = await openClusterProxy(cluster);
