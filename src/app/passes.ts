@@ -2,6 +2,7 @@
 import { Bell } from '../background/bell.ts';
 import { expireBindings, untilNextExpiryMs } from '../background/expire-bindings.ts';
 import { circuitsOf, finishRevocations, untilNextTryMs } from '../background/finish-revocations.ts';
+import { removeOrphanGrants } from '../background/remove-orphan-grants.ts';
 import type { RepeatedPass } from '../background/repeat.ts';
 import { wakeOperations } from '../background/wake-operations.ts';
 import type { Broker } from '../broker/broker.ts';
@@ -12,6 +13,9 @@ const BEAT_PAUSE_MS = 2_000;
 
 /** The net under the jobs: what nobody was woken for is found within this. */
 const WAKE_PAUSE_MS = 10_000;
+
+/** How late a cluster's turn may begin; most looks find that nobody's turn it is, in one question by index. */
+const ORPHANS_PAUSE_MS = 60_000;
 
 /** That this replica lives: for as long as it issues, since others take over from one that does not. */
 export function beatPass(broker: Broker): RepeatedPass {
@@ -26,6 +30,7 @@ export function beatPass(broker: Broker): RepeatedPass {
 export function backgroundPasses(broker: Broker): readonly RepeatedPass[] {
   return [
     ...revocationPasses(broker),
+    orphanPass(broker),
     {
       name: 'wake-operations',
       pauseMs: WAKE_PAUSE_MS,
@@ -37,6 +42,19 @@ export function backgroundPasses(broker: Broker): readonly RepeatedPass[] {
       },
     },
   ];
+}
+
+function orphanPass(broker: Broker): RepeatedPass {
+  return {
+    name: 'remove-orphan-grants',
+    pauseMs: ORPHANS_PAUSE_MS,
+    run: async (signal) => {
+      const report = await removeOrphanGrants(broker, { signal });
+      if (report.scanned + report.failed > 0) {
+        broker.log.info(report, 'clusters scanned for orphans');
+      }
+    },
+  };
 }
 
 /** What has expired is told at once to the pass that ends it. */

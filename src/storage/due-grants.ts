@@ -14,16 +14,18 @@ export interface MarkBatch {
 
 /**
  * Rows that somebody else is writing are skipped, since two statements that wait for each other's rows end as a
- * deadlock. The next pass finds what is still to be marked.
+ * deadlock. The next pass finds what is still to be marked. Materialized: a plan may run a subquery more than once, and
+ * each run would choose, and lock, as many again.
  */
 const markExpired = statement<{ id: string }>(
-  `update grants set revoking_since = $1, next_try_at = $1
-  where revoking_since is null and ended_at is null and id in (
+  `with chosen as materialized (
     select id from grants
     where next_try_at <= $1 and expires_at <= $1 and revoking_since is null and ended_at is null
     order by next_try_at limit $2 for update skip locked
   )
-  returning id`,
+  update grants set revoking_since = $1, next_try_at = $1 from chosen
+  where grants.id = chosen.id and revoking_since is null and ended_at is null
+  returning grants.id`,
 );
 
 /**
@@ -36,13 +38,14 @@ export async function markExpiredRevoking(tx: Tx, { now, limit }: MarkBatch): Pr
 }
 
 const markDeadIssues = statement<{ id: string }>(
-  `update grants set revoking_since = $1, next_try_at = $1
-  where ${isBeingIssued('grants')} and id in (
+  `with chosen as materialized (
     select g.id from grants g
     where ${isBeingIssued('g')} and ${issueIsDead('g', '$1', '$3')}
     order by g.issuing_until limit $2 for update skip locked
   )
-  returning id`,
+  update grants set revoking_since = $1, next_try_at = $1 from chosen
+  where grants.id = chosen.id and ${isBeingIssued('grants')}
+  returning grants.id`,
 );
 
 /**
@@ -97,7 +100,7 @@ const claim = statement<{ id: string; instance_key: string; ended_at: Date | nul
       partition by due.instance_key order by due.next_try_at, due.id
     ) + coalesce(taken.places, 0) as place
     from due left join taken on taken.instance_key = due.instance_key
-  ), chosen as (
+  ), chosen as materialized (
     select g.id from grants g join in_turn on in_turn.id = g.id
     where in_turn.place <= $4
     order by in_turn.next_try_at limit $5 for update of g skip locked
@@ -206,14 +209,15 @@ export async function readNextTry(
 }
 
 const makeDue = statement<{ id: string }>(
-  `update grants set next_try_at = $2
-  where revoking_since is not null and ended_at is null and id in (
+  `with chosen as materialized (
     select id from grants
     where instance_key = $1 and ended_at is null and revoking_since is not null
       and next_try_at > $2 and tries > 0
     for update skip locked
   )
-  returning id`,
+  update grants set next_try_at = $2 from chosen
+  where grants.id = chosen.id and ended_at is null
+  returning grants.id`,
 );
 
 /** For when the cluster of an instance is back: what waits for its next try need not wait longer. */

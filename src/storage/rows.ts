@@ -173,7 +173,9 @@ export function toGrant(row: GrantRow, replicaSeenAt: Date | null): Grant {
   };
 }
 
-function toUids(row: GrantRow): GrantUids | undefined {
+export function toUids(
+  row: Pick<GrantRow, 'account_uid' | 'role_uid' | 'role_binding_uid'>,
+): GrantUids | undefined {
   const { account_uid: account, role_uid: role, role_binding_uid: roleBinding } = row;
   if (account === null || role === null || roleBinding === null) {
     return undefined;

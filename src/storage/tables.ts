@@ -34,6 +34,7 @@ export interface InstancesTable {
   /** Since when an operator, or its control plane, says that it does not exist any more. */
   cluster_gone_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
   next_scan_at: ColumnType<Date | null, Date | null | undefined, Date | null>;
+  scan_position: ColumnType<string | null, string | null | undefined, string | null>;
   /** Grows with every change, so that a writer can tell whether what it read still holds. */
   rev: ColumnType<number, never, number>;
   created_at: Date;

@@ -4,15 +4,14 @@
 import { inject } from 'vitest';
 import { parse } from 'yaml';
 import { recordSecret } from './leak-record.ts';
-import type { ClientIdentity } from './real-parts/certificates.ts';
+import type { ClientIdentity, KeyPair } from './real-parts/certificates.ts';
 import { type KubeApiserver, startKubeApiserver } from './real-parts/kube-apiserver.ts';
 import { kubeconfigFor } from './real-parts/kubeconfig-text.ts';
 
 /** The part of a cluster that tests may use without being alone on it. */
-export type SharedCluster = Pick<
-  KubeApiserver,
-  'server' | 'authority' | 'adminKubeconfig' | 'kubeconfigFor'
->;
+export type SharedCluster = Pick<KubeApiserver, 'server' | 'adminKubeconfig' | 'kubeconfigFor'> & {
+  readonly authority: Pick<KeyPair, 'certPem'>;
+};
 
 export function sharedCluster(): SharedCluster {
   const { cluster } = inject('parts');

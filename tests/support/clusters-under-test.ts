@@ -7,14 +7,11 @@ import { sharedCluster, type SharedCluster } from './cluster.ts';
 import { describeWith, type Needs } from './needs.ts';
 import { startTestSandbox } from './sandbox.ts';
 
-/** What the suite may ask a cluster for. */
-export type ClusterOfSuite = Pick<SharedCluster, 'server' | 'adminKubeconfig' | 'kubeconfigFor'>;
-
 interface ClusterUnderTest {
   readonly name: string;
   readonly needs: Needs;
   readonly start: () => Promise<{
-    readonly cluster: ClusterOfSuite;
+    readonly cluster: SharedCluster;
     readonly stop: () => Promise<void>;
   }>;
 }
@@ -37,10 +34,7 @@ const CLUSTERS: readonly ClusterUnderTest[] = [
 ];
 
 /** A suite a cluster. It can be opened inside hooks and tests, not while the suite is collected. */
-export function describeOnClusters(
-  title: string,
-  body: (open: () => ClusterOfSuite) => void,
-): void {
+export function describeOnClusters(title: string, body: (open: () => SharedCluster) => void): void {
   for (const { name, needs, start } of CLUSTERS) {
     describeWith(needs, `${title}, on ${name}`, () => {
       let started: Awaited<ReturnType<typeof start>> | undefined;

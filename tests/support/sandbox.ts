@@ -14,7 +14,7 @@ import { recordSecret } from './leak-record.ts';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-export type TestCluster = Pick<SharedCluster, 'server' | 'adminKubeconfig' | 'kubeconfigFor'> & {
+export type TestCluster = SharedCluster & {
   readonly adminToken: string;
   readonly ca: string;
   readonly uid: string;
@@ -50,6 +50,7 @@ export async function startTestSandbox(change: Partial<SandboxOptions> = {}): Pr
       return {
         server: cluster.url,
         ca: cluster.ca,
+        authority: { certPem: cluster.ca },
         uid: cluster.uid,
         adminToken: cluster.adminToken,
         adminKubeconfig: cluster.adminKubeconfig,

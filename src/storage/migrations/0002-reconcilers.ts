@@ -8,7 +8,10 @@ const STATEMENTS = [
   'alter table instances add column cluster_gone_at timestamptz(3)',
   /** When the cluster is to be looked through for orphans next; null until it is known for the first time. */
   'alter table instances add column next_scan_at timestamptz(3)',
-  'create index instances_next_scan on instances (next_scan_at) where next_scan_at is not null',
+  /** Where a scan stopped that has more to look through. */
+  'alter table instances add column scan_position text',
+  `create index instances_next_scan on instances (next_scan_at)
+    where cluster_uid is not null and deleted_at is null`,
   'create index instances_cluster on instances (cluster_uid) where cluster_uid is not null',
   /** The few that a writer may be at work on, so that those of a dead one are found without reading all that live. */
   `create index grants_being_issued on grants (issuing_until)
