@@ -30,12 +30,13 @@ export type FaultAct =
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  | { readonly kind: 'hold' | 'hold-answer' | 'cut' | 'cut-answer' }
+  | { readonly kind: 'hold' | 'cut' | 'cut-answer' }
+  | { readonly kind: 'hold-answer'; readonly onCarriedOut?: () => void }
   | { readonly kind: 'delay'; readonly ms: number };
 
 export interface ClusterFault {
   /** Tried on the method and the path with its query: `POST /api/v1/namespaces/kyma-system/serviceaccounts`. */
-  readonly on: RegExp;
+  readonly on: Pick<RegExp, 'test'>;
   readonly act: FaultAct;
   /** To how many requests; all unless said. */
   readonly times?: number;
@@ -208,6 +209,7 @@ async function misserve(
       return;
     case 'hold-answer': {
       const answer = await forward(exchange);
+      act.onCarriedOut?.();
       await released;
       send(response, answer);
       return;
