@@ -3,7 +3,7 @@
 // new to the code joins by itself; then the act is done again for each of them, up to the point and no further.
 
 import type { ClusterProxy } from '../../support/cluster-proxy.ts';
-import type { CarriedOut, StatementProxy } from './statement-proxy.ts';
+import type { Statement, StatementProxy } from './statement-proxy.ts';
 
 /** A kind of step, and which of its kind in one act: the second `delete clusterroles`, for example. */
 export interface CrashPoint {
@@ -29,9 +29,11 @@ export async function watchAct(
   const note = (step: string | undefined) => {
     if (step !== undefined) points.push(counter.count(step));
   };
-  statements.watch((statement) => {
-    note(stepOfStatement(statement, isPass));
-    return false;
+  statements.watch({
+    after: (statement) => {
+      note(stepOfStatement(statement, isPass));
+      return 'pass';
+    },
   });
   const callsBefore = cluster.requests().length;
   try {
@@ -47,15 +49,13 @@ export async function watchAct(
 export function armPoint({ statements, cluster, isPass }: Proxies, point: CrashPoint): Armed {
   const reached = Promise.withResolvers<void>();
   const counter = new StepCounter();
-  const isIt = (step: string | undefined): boolean => {
-    if (step === undefined) return false;
-    const { occurrence } = counter.count(step);
-    return step === point.step && occurrence === point.occurrence;
-  };
-  statements.watch((statement) => {
-    const isReached = isIt(stepOfStatement(statement, isPass));
-    if (isReached) reached.resolve();
-    return isReached;
+  const isIt = (step: string | undefined) => counter.reaches(point, step);
+  statements.watch({
+    after: (statement) => {
+      if (!isIt(stepOfStatement(statement, isPass))) return 'pass';
+      reached.resolve();
+      return 'keep';
+    },
   });
   const call = cluster.misbehave({
     on: { test: (line) => isIt(stepOfCall(line)) },
@@ -75,13 +75,20 @@ export interface Armed {
   disarm(): void;
 }
 
-class StepCounter {
+export class StepCounter {
   readonly #seen = new Map<string, number>();
 
   count(step: string): CrashPoint {
     const occurrence = (this.#seen.get(step) ?? 0) + 1;
     this.#seen.set(step, occurrence);
     return { step, occurrence };
+  }
+
+  /** Counts the step, where it is one. @returns whether the point is reached with it */
+  reaches(point: CrashPoint, step: string | undefined): boolean {
+    return (
+      step !== undefined && this.count(step).occurrence === point.occurrence && step === point.step
+    );
   }
 }
 
@@ -92,7 +99,10 @@ const WRITES_LEDGER =
 /** What background passes write again and again, due or not. */
 const OF_PASSES = /\b(limit|skip locked)\b/i;
 
-function stepOfStatement({ text, committed }: CarriedOut, isPass: boolean): string | undefined {
+export function stepOfStatement(
+  { text, committed }: Statement,
+  isPass: boolean,
+): string | undefined {
   const written = [text, ...committed]
     .filter((each) => isPass || !OF_PASSES.test(each))
     .flatMap(writesOf);

@@ -15,15 +15,12 @@ import { recordSecret } from '../../support/leak-record.ts';
 import { type LedgerEyes, openLedgerEyes } from '../../support/ledger-dump.ts';
 import { describeWith } from '../../support/needs.ts';
 import type { Ids } from '../../support/platform.ts';
-import { until } from '../../support/until.ts';
 import { armPoint, type CrashPoint, type Proxies, watchAct } from './crash-points.ts';
+import { bringForward, expectAllRight, settled } from './ledger-and-cluster.ts';
 import { type StatementProxy, startStatementProxy } from './statement-proxy.ts';
 
 /** Each point takes a start of a process, some seconds; an act has some twenty points. */
 const ACT_LIMIT_MS = 15 * 60 * 1000;
-
-/** Sweeps come within two seconds of what is due; the rest is for a machine that is busy with other tests. */
-const SETTLED_LIMIT_MS = 60_000;
 
 /** What was cut off where, for docs/reliability.md. After a change of the code's steps: `vitest run -u`. */
 const PAGE = (act: string) => `crash-points/${act.replaceAll(' ', '-')}.txt`;
@@ -143,47 +140,9 @@ describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
     await broker.end('SIGKILL');
     armed.disarm();
     broker = await start();
-    await deadIsSeenToBeDead();
-    await settled(what);
-    await everythingIsRight(ids, what);
-  }
-
-  /** Six seconds without a beat are what makes a replica dead to the others; here they are over at once. */
-  async function deadIsSeenToBeDead(): Promise<void> {
-    await ledger.sql(`update replicas set seen_at = seen_at - interval '7 seconds'
-      where seen_at < (select max(seen_at) from replicas)`);
-    await ledger.sql(`update grants set next_try_at = now()
-      where ended_at is null and revoking_since is not null and leased_until is null`);
-  }
-
-  async function settled(what: string): Promise<void> {
-    await until({
-      what: `nothing is due after ${what}`,
-      limitMs: SETTLED_LIMIT_MS,
-      isSo: async () => {
-        const open = await ledger.sql(`select name, last_error from grants
-          where ended_at is null and (expires_at is null or revoking_since is not null)`);
-        return open.length === 0;
-      },
-    });
-  }
-
-  async function everythingIsRight(ids: Ids, what: string): Promise<void> {
-    const [installation] = await ledger.sql<{ id: string }>('select id from installation');
-    const objects = await eyes.objectsOf(installation?.id ?? '');
-    const live = await ledger.sql<{ name: string }>(
-      'select name from grants where ended_at is null order by name',
-    );
-    const expected = live.flatMap(({ name }) => [name, name, name]);
-    const found = objects.map(({ metadata }) => metadata.name).toSorted();
-    expect(found, `${what}: three objects of each live grant, and no other`).toEqual(expected);
-
-    const bound = await broker.platform.bind(ids);
-    const wasLive = live.length > 0;
-    expect(bound.status, `${what}: the id can be bound`).toBe(wasLive ? 200 : 201);
-    expect(await eyes.statusWith(bound.body.credentials.token), `${what}: and works`).toBe(200);
-    const remaining = bound.headers.get('x-runtime-broker-bindings-remaining');
-    expect(remaining, `${what}: one slot of ten is taken`).toBe('9');
-    expect((await broker.platform.unbind(ids)).status).toBe(200);
+    const witnesses = { ledger, eyes, platform: broker.platform };
+    await bringForward(witnesses);
+    await settled(witnesses, what);
+    await expectAllRight(witnesses, ids, what);
   }
 });

@@ -5,15 +5,22 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What the server has carried out, whose answer is about to be passed on. */
-export interface CarriedOut {
+export interface Statement {
   readonly text: string;
   /** Of a commit: the statements that it makes last. */
   readonly committed: readonly string[];
 }
 
-/** @returns whether the answer is kept from the client, from here on all answers of that connection */
-export type Watcher = (statement: CarriedOut) => boolean;
+/**
+ * `cut` breaks the connection; `keep` keeps this answer and all after it on this connection from the client; `refuse`
+ * answers as a serialization failure (SQLSTATE 40001), without asking the server.
+ */
+export interface Watcher {
+  /** It is about to be sent to the server. */
+  readonly before?: (statement: Statement) => 'pass' | 'cut' | 'refuse';
+  /** It was carried out, and its answer is about to be passed on. */
+  readonly after?: (statement: Statement) => 'pass' | 'cut' | 'keep';
+}
 
 export interface StatementProxy {
   readonly url: string;
@@ -65,18 +72,18 @@ class Proxy {
 
   #join(client: Socket): void {
     const server = connect(this.#target);
-    const session = new Session((statement) => this.#watcher?.(statement) ?? false);
-    const pass = (from: Socket, into: Socket, filter: (data: Buffer) => Buffer) => {
+    const session = new Session({ client, server, watcher: () => this.#watcher ?? {} });
+    const link = (from: Socket, into: Socket, take: (data: Buffer) => void) => {
       this.#sockets.add(from);
       from.on('error', () => undefined);
       from.on('close', () => {
         this.#sockets.delete(from);
         into.destroy();
       });
-      from.on('data', (data) => into.write(filter(data)));
+      from.on('data', take);
     };
-    pass(client, server, (data) => session.sent(data));
-    pass(server, client, (data) => session.answered(data));
+    link(client, server, (data) => session.sent(data));
+    link(server, client, (data) => session.answered(data));
   }
 }
 
@@ -92,12 +99,20 @@ const READY_FOR_QUERY = 'Z';
 /** Notifications, which belong to no answer, and what is asked for at the start, which the client answers before its end. */
 const PASSED_AT_ONCE: ReadonlySet<string> = new Set(['A', 'R']);
 
+interface SessionParts {
+  readonly client: Socket;
+  readonly server: Socket;
+  readonly watcher: () => Watcher;
+}
+
+/** Ends what a client sends at once: one statement, or the steps of one. */
+const ENDS_FLIGHT: ReadonlySet<string> = new Set(['Q', 'S', 'X']);
+
 class Session {
-  readonly #carriedOut: Watcher;
+  readonly #parts: SessionParts;
   readonly #named = new Map<string, string>();
-  /** One list of texts for each answer that is still to come. */
-  readonly #flights: string[][] = [];
-  #flight: string[] = [];
+  /** The statements of each answer that is still to come. */
+  readonly #flights: (readonly Statement[])[] = [];
   /** Texts since the last `begin`. */
   #transaction: string[] = [];
   #isStarted = false;
@@ -105,84 +120,127 @@ class Session {
   #fromClient: Buffer = Buffer.alloc(0);
   #fromServer: Buffer = Buffer.alloc(0);
 
-  constructor(carriedOut: Watcher) {
-    this.#carriedOut = carriedOut;
+  constructor(parts: SessionParts) {
+    this.#parts = parts;
   }
 
-  sent(data: Buffer): Buffer {
+  sent(data: Buffer): void {
     this.#fromClient = Buffer.concat([this.#fromClient, data]);
-    if (!this.#isStarted) {
-      // The start-up message has no letter, and is answered by what ends with a ReadyForQuery as well.
-      if (
-        this.#fromClient.length < 4 ||
-        this.#fromClient.length < this.#fromClient.readInt32BE(0)
-      ) {
-        return data;
-      }
-      this.#fromClient = this.#fromClient.subarray(this.#fromClient.readInt32BE(0));
-      this.#isStarted = true;
-      this.#flights.push([]);
-    }
+    if (!this.#isStarted && !this.#passStart()) return;
     const { messages, rest } = split(this.#fromClient);
-    this.#fromClient = rest;
-    for (const message of messages) this.#note(message);
-    return data;
+    let flight: Message[] = [];
+    for (const message of messages) {
+      flight.push(message);
+      if (ENDS_FLIGHT.has(message.type)) {
+        this.#passFlight(flight);
+        flight = [];
+      }
+    }
+    this.#fromClient = Buffer.concat([...flight.map(({ whole }) => whole), rest]);
   }
 
-  #note({ type, body }: Message): void {
+  /** The start-up message has no letter; what answers it ends with a ReadyForQuery as well. */
+  #passStart(): boolean {
+    const start = this.#fromClient;
+    if (start.length < 4 || start.length < start.readInt32BE(0)) return false;
+    const end = start.readInt32BE(0);
+    this.#parts.server.write(start.subarray(0, end));
+    this.#fromClient = start.subarray(end);
+    this.#flights.push([]);
+    this.#isStarted = true;
+    return true;
+  }
+
+  #passFlight(flight: readonly Message[]): void {
+    const { client, server, watcher } = this.#parts;
+    const statements = flight
+      .flatMap((message) => this.#textsOf(message))
+      .map((text) => this.#note(text));
+    const verdicts = statements.map((statement) => watcher().before?.(statement) ?? 'pass');
+    if (verdicts.includes('cut')) {
+      client.destroy();
+      server.destroy();
+    } else if (verdicts.includes('refuse')) {
+      client.write(serializationFailure(this.#transaction.length > 1));
+    } else {
+      this.#flights.push(statements);
+      server.write(Buffer.concat(flight.map(({ whole }) => whole)));
+    }
+  }
+
+  #textsOf({ type, body }: Message): readonly string[] {
     switch (type) {
       case 'Q':
-        this.#flights.push([textAt(body, 0).text]);
-        break;
+        return [textAt(body, 0).text];
       case 'P': {
         const name = textAt(body, 0);
         this.#named.set(name.text, textAt(body, name.end).text);
-        break;
+        return [];
       }
       case 'B': {
         const portal = textAt(body, 0);
-        this.#flight.push(this.#named.get(textAt(body, portal.end).text) ?? '');
-        break;
+        return [this.#named.get(textAt(body, portal.end).text) ?? ''];
       }
-      case 'S':
-        this.#flights.push(this.#flight);
-        this.#flight = [];
-        break;
       default:
+        return [];
     }
   }
 
-  #tell(text: string): boolean {
+  #note(text: string): Statement {
     if (/^(begin|start)\b/i.test(text)) this.#transaction = [];
     this.#transaction.push(text);
-    const committed = /^commit\b/i.test(text) ? this.#transaction : [];
-    return this.#carriedOut({ text, committed });
+    return { text, committed: /^commit\b/i.test(text) ? this.#transaction : [] };
   }
 
-  /** What may be passed on of it. */
-  answered(data: Buffer): Buffer {
-    this.#fromServer = Buffer.concat([this.#fromServer, data]);
-    const { messages, rest } = split(this.#fromServer);
-    this.#fromServer = rest;
-    const passed: Buffer[] = [];
+  answered(data: Buffer): void {
+    const { messages, rest } = split(Buffer.concat([this.#fromServer, data]));
     let held: Buffer[] = [];
     for (const message of messages) {
-      if (PASSED_AT_ONCE.has(message.type) && !this.#isKeptBack) {
-        passed.push(message.whole);
+      if (PASSED_AT_ONCE.has(message.type)) {
+        this.#pass([message.whole]);
         continue;
       }
       held.push(message.whole);
       if (message.type === READY_FOR_QUERY) {
-        const texts = this.#flights.shift() ?? [];
-        for (const text of texts) this.#isKeptBack ||= this.#tell(text);
-        if (!this.#isKeptBack) passed.push(...held);
+        this.#judge(this.#flights.shift() ?? []);
+        this.#pass(held);
         held = [];
       }
     }
     // The beginning of an answer waits for its end: until then it is not known what becomes of it.
-    this.#fromServer = Buffer.concat([...held, this.#fromServer]);
-    return Buffer.concat(passed);
+    this.#fromServer = Buffer.concat([...held, rest]);
   }
+
+  #judge(statements: readonly Statement[]): void {
+    const { client, server, watcher } = this.#parts;
+    const verdicts = statements.map((statement) => watcher().after?.(statement) ?? 'pass');
+    this.#isKeptBack ||= verdicts.some((verdict) => verdict !== 'pass');
+    if (verdicts.includes('cut')) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  #pass(parts: readonly Buffer[]): void {
+    if (!this.#isKeptBack) this.#parts.client.write(Buffer.concat(parts));
+  }
+}
+
+/** An error message with its severity, code and text, and that the server is ready for the next statement. */
+function serializationFailure(isInTransaction: boolean): Buffer {
+  const fields = ['SERROR', 'VERROR', 'C40001', 'Mcould not serialize access'];
+  const body = Buffer.from(`${fields.join('\0')}\0\0`, 'utf8');
+  return Buffer.concat([
+    messageOf('E', body),
+    messageOf(READY_FOR_QUERY, Buffer.from(isInTransaction ? 'E' : 'I')),
+  ]);
+}
+
+function messageOf(type: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(type);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
 }
 
 function split(data: Buffer): { readonly messages: readonly Message[]; readonly rest: Buffer } {
