@@ -21,7 +21,7 @@ import { onFreePort } from './real-parts/free-port.ts';
 
 /**
  * `answer`: without asking the API server. `hold`: the request waits, and arrives when released, unless its sender has
- * gone meanwhile. `hold-answer`: carried out, but the answer waits. `cut`: the connection breaks before, `cut-answer`:
+ * gone meanwhile. `slow-body`: carried out, but the answer's body never comes to its end. `hold-answer`: carried out, but the answer waits. `cut`: the connection breaks before, `cut-answer`:
  * after it was carried out. `delay`: it arrives late.
  */
 export type FaultAct =
@@ -29,7 +29,10 @@ export type FaultAct =
       readonly kind: 'answer';
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
+      /** A Status that refuses, unless said. */
+      readonly body?: string;
     }
+  | { readonly kind: 'slow-body' }
   | { readonly kind: 'hold' | 'cut' | 'cut-answer' }
   | { readonly kind: 'hold-answer'; readonly onCarriedOut?: () => void }
   | { readonly kind: 'delay'; readonly ms: number };
@@ -201,8 +204,15 @@ async function misserve(
 ): Promise<void> {
   switch (act.kind) {
     case 'answer':
-      send(response, refusal(act.status, act.headers));
+      send(response, refusal(act));
       return;
+    case 'slow-body': {
+      const { status, headers } = await forward(exchange);
+      response.writeHead(status, headers).write('{');
+      await released;
+      response.destroy();
+      return;
+    }
     case 'hold':
       await released;
       if (!response.destroyed) send(response, await forward(exchange));
@@ -228,8 +238,8 @@ async function misserve(
 }
 
 /** As an API server words it; the text must never reach a platform. */
-function refusal(status: number, headers: Readonly<Record<string, string>> = {}) {
-  const body = {
+function refusal({ status, headers = {}, body }: Extract<FaultAct, { kind: 'answer' }>) {
+  const refused = {
     apiVersion: 'v1',
     kind: 'Status',
     status: 'Failure',
@@ -239,7 +249,7 @@ function refusal(status: number, headers: Readonly<Record<string, string>> = {})
   return {
     status,
     headers: { 'content-type': 'application/json', ...headers },
-    body: Buffer.from(JSON.stringify(body)),
+    body: Buffer.from(body ?? JSON.stringify(refused)),
   };
 }
 

@@ -117,7 +117,7 @@ function writesOf(text: string): readonly string[] {
 }
 
 /** The path without what is drawn anew each time. */
-function stepOfCall(line: string): string {
+export function stepOfCall(line: string): string {
   const path = line.replace(/\?.*$/, '').replace(/kyma-binding-[a-z0-9-]+/, '{grant}');
   return `cluster: ${path}`;
 }
