@@ -21,7 +21,7 @@ import { onFreePort } from './real-parts/free-port.ts';
 
 /**
  * `answer`: without asking the API server. `hold`: the request waits, and arrives when released, unless its sender has
- * gone meanwhile. `hold-answer`: carried out, but the answer waits. `cut`: the connection breaks before, `cut-answer`:
+ * gone meanwhile. `slow-body`: carried out, but the answer's body never comes to its end. `hold-answer`: carried out, but the answer waits. `cut`: the connection breaks before, `cut-answer`:
  * after it was carried out. `delay`: it arrives late.
  */
 export type FaultAct =
@@ -29,13 +29,17 @@ export type FaultAct =
       readonly kind: 'answer';
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
+      /** A Status that refuses, unless said. */
+      readonly body?: string;
     }
-  | { readonly kind: 'hold' | 'hold-answer' | 'cut' | 'cut-answer' }
+  | { readonly kind: 'slow-body' }
+  | { readonly kind: 'hold' | 'cut' | 'cut-answer' }
+  | { readonly kind: 'hold-answer'; readonly onCarriedOut?: () => void }
   | { readonly kind: 'delay'; readonly ms: number };
 
 export interface ClusterFault {
   /** Tried on the method and the path with its query: `POST /api/v1/namespaces/kyma-system/serviceaccounts`. */
-  readonly on: RegExp;
+  readonly on: Pick<RegExp, 'test'>;
   readonly act: FaultAct;
   /** To how many requests; all unless said. */
   readonly times?: number;
@@ -200,14 +204,22 @@ async function misserve(
 ): Promise<void> {
   switch (act.kind) {
     case 'answer':
-      send(response, refusal(act.status, act.headers));
+      send(response, refusal(act));
       return;
+    case 'slow-body': {
+      const { status, headers } = await forward(exchange);
+      response.writeHead(status, headers).write('{');
+      await released;
+      response.destroy();
+      return;
+    }
     case 'hold':
       await released;
       if (!response.destroyed) send(response, await forward(exchange));
       return;
     case 'hold-answer': {
       const answer = await forward(exchange);
+      act.onCarriedOut?.();
       await released;
       send(response, answer);
       return;
@@ -226,8 +238,8 @@ async function misserve(
 }
 
 /** As an API server words it; the text must never reach a platform. */
-function refusal(status: number, headers: Readonly<Record<string, string>> = {}) {
-  const body = {
+function refusal({ status, headers = {}, body }: Extract<FaultAct, { kind: 'answer' }>) {
+  const refused = {
     apiVersion: 'v1',
     kind: 'Status',
     status: 'Failure',
@@ -237,7 +249,7 @@ function refusal(status: number, headers: Readonly<Record<string, string>> = {})
   return {
     status,
     headers: { 'content-type': 'application/json', ...headers },
-    body: Buffer.from(JSON.stringify(body)),
+    body: Buffer.from(body ?? JSON.stringify(refused)),
   };
 }
 
