@@ -21,9 +21,7 @@ export interface SandboxParts {
 export function sandboxProvisioner({ clusters, host }: SandboxParts): Provisioner {
   const adminAccess = ({ instance }: Runtime): Promise<ClusterAccess> => {
     const access = host.accessTo(instance.key);
-    return access === undefined
-      ? Promise.reject(clusterIsGone(instance.key))
-      : Promise.resolve(access);
+    return access === undefined ? Promise.reject(noCluster(instance.key)) : Promise.resolve(access);
   };
   const parts = {
     clientOf: async (runtime: Runtime) =>
@@ -37,10 +35,12 @@ export function sandboxProvisioner({ clusters, host }: SandboxParts): Provisione
     admit: (parameters) => ({ parameters, access: undefined }),
     trustsAddresses: true,
     adminAccess,
+    // It is made and removed here and nowhere else, so what is not here is nowhere.
+    clusterIsGone: ({ instance }) => Promise.resolve(host.accessTo(instance.key) === undefined),
   };
 }
 
-function clusterIsGone(instanceKey: string): UpstreamError {
+function noCluster(instanceKey: string): UpstreamError {
   return new UpstreamError({
     system: 'cluster',
     action: 'open a sandbox cluster',
