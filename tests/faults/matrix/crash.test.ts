@@ -5,8 +5,13 @@
 
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import { makeMark } from '../../../src/kubernetes/grant-mark.ts';
+import { markKeyPlace } from '../../../src/storage/installation.ts';
+import { Sealer, type SealingKey } from '../../../src/storage/sealing.ts';
 import { newId, untilOperationEnds } from '../../integration/bindings/scene.ts';
-import { type BrokerProcess, startBrokerProcess } from '../../support/broker-process.ts';
+import { type BrokerProcess, runMain, startBrokerProcess } from '../../support/broker-process.ts';
+import { brokerSettings } from '../../support/broker-settings.ts';
 import { type ClusterEyes, openClusterEyes } from '../../support/cluster-administrator.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { sharedCluster } from '../../support/cluster.ts';
@@ -38,6 +43,17 @@ interface Act {
   readonly run: (ids: Ids) => Promise<unknown>;
 }
 
+/** What a reconciler does, run by a process of its own, so that nothing else of the background is counted or killed. */
+interface Sweep {
+  readonly name: string;
+  /** The broker is stopped; something was bound by it. */
+  readonly prepare: (ids: Ids) => Promise<void>;
+  readonly args: readonly string[];
+}
+
+/** Older than the age guard of an orphan, and than any lease. */
+const MARKED_AGO_MS = 10 * 60 * 1000;
+
 describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
   let database: FreshDatabase;
   let ledger: LedgerEyes;
@@ -47,11 +63,13 @@ describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
   let broker: BrokerProcess;
   let env: Readonly<Record<string, string>>;
   let instance: string;
+  let sealingKeys: readonly [SealingKey];
 
   beforeAll(async () => {
     const key = randomBytes(32).toString('base64');
     recordSecret('sealing key', key);
     env = { RUNTIME_BROKER_SEALING_KEYS: `matrix:${key}` };
+    sealingKeys = [{ id: 'matrix', key: new Secret(Buffer.from(key, 'base64')) }];
     database = await freshDatabase();
     ledger = openLedgerEyes(database.url);
     eyes = openClusterEyes(sharedCluster().adminKubeconfig);
@@ -70,7 +88,9 @@ describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
   });
 
   const start = () => startBrokerProcess({ databaseUrl: statements.url, env });
-  const proxies = (): Proxies => ({ statements, cluster, isPass: false });
+  const command = (args: readonly string[]) =>
+    runMain(args, brokerSettings(statements.url, env).env);
+  const proxies = (isPass = false): Proxies => ({ statements, cluster, isPass });
 
   const bind: Act = {
     name: 'bind',
@@ -118,6 +138,98 @@ describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
     );
   });
 
+  const expire: Sweep = {
+    name: 'expire',
+    prepare: async ({ binding }) => {
+      await ledger.sql(
+        `update grants set expires_at = now() - interval '1 second', next_try_at = now()
+        where binding_id = $1`,
+        [binding],
+      );
+    },
+    args: ['cleanup'],
+  };
+  /** Its row is gone, as by a restored database, which an operator has confirmed. */
+  const orphanScan: Sweep = {
+    name: 'orphan scan',
+    prepare: async ({ binding = '' }) => {
+      await makeOrphan(binding);
+      await ledger.sql(`insert into suspected_restores
+        select cluster_uid, now(), 'any', now() from instances where cluster_uid is not null
+        on conflict (cluster_uid) do update set confirmed_at = now()`);
+    },
+    args: ['cleanup', '--orphans'],
+  };
+
+  describe.each([expire, orphanScan])('$name', (sweep) => {
+    it(
+      'leaves nothing that one sweep does not settle, wherever it is cut off',
+      async () => {
+        await boundAndStopped(sweep, newId('watched'));
+        const points = await watchAct(proxies(true), () => sweepDone(sweep));
+        expect(points.filter(({ step }) => step.startsWith('cluster: '))).not.toEqual([]);
+        broker = await start();
+        for (const point of points) {
+          await sweepAtPoint(sweep, point);
+        }
+        await expect(page(sweep.name, points)).toMatchFileSnapshot(PAGE(sweep.name));
+      },
+      ACT_LIMIT_MS,
+    );
+  });
+
+  async function boundAndStopped(sweep: Sweep, binding: string): Promise<void> {
+    expect((await broker.platform.bind({ instance, binding })).status).toBe(201);
+    await broker.end('SIGTERM');
+    await sweep.prepare({ instance, binding });
+  }
+
+  async function sweepDone({ args }: Sweep): Promise<void> {
+    const run = command(args);
+    expect(await run.ended(), run.output()).toBe(0);
+  }
+
+  async function sweepAtPoint(sweep: Sweep, point: CrashPoint): Promise<void> {
+    const ids = { instance, binding: newId('cut-off') };
+    const what = `${sweep.name}, ${point.step} (${point.occurrence})`;
+    await boundAndStopped(sweep, ids.binding);
+    const armed = armPoint(proxies(true), point);
+    const run = command(sweep.args);
+    const first = await Promise.race([armed.reached.then(() => 'reached'), run.ended()]);
+    expect.soft(first, `${what}: the point is reached`).toBe('reached');
+    run.child.kill('SIGKILL');
+    await run.ended();
+    armed.disarm();
+    // What the dead one had claimed is free when its lease ends.
+    await ledger.sql('update grants set leased_until = now() where leased_until is not null');
+    await bringForward({ ledger });
+    await sweepDone(sweep);
+    broker = await start();
+    const witnesses = { ledger, eyes, platform: broker.platform };
+    await settled(witnesses, what);
+    await expectAllRight(witnesses, ids, what);
+  }
+
+  async function makeOrphan(binding: string): Promise<void> {
+    const rows = await ledger.sql<{ name: string }>(
+      `with forgotten as (delete from bindings where id = $1)
+      delete from grants where binding_id = $1 returning name`,
+      [binding],
+    );
+    const [installation] = await ledger.sql<{ id: string; sealed: string }>(
+      'select id, sealed_mark_key as sealed from installation',
+    );
+    const { id = '', sealed = '' } = installation ?? {};
+    const key = new Sealer(sealingKeys).open(sealed, markKeyPlace(id)).reveal();
+    const marker = { installation: id, key: new Secret(Buffer.from(key, 'base64')) };
+    const issuedAt = new Date(Date.now() - MARKED_AGO_MS);
+    for (const { name } of rows) {
+      const mark = makeMark(marker, { name, issuedAt });
+      const patch = { metadata: { annotations: { 'runtime-broker/mark': mark } } };
+      for (const path of pathsOf(name)) await eyes.call('PATCH', path, patch);
+    }
+  }
+
   async function pointsOf(act: Act): Promise<readonly CrashPoint[]> {
     const ids = { instance, binding: newId('watched') };
     await act.prepare(ids);
@@ -146,3 +258,12 @@ describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
     await expectAllRight(witnesses, ids, what);
   }
 });
+
+function pathsOf(name: string): readonly string[] {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  return [
+    `/api/v1/namespaces/kyma-system/serviceaccounts/${name}`,
+    `${rbac}/clusterroles/${name}`,
+    `${rbac}/clusterrolebindings/${name}`,
+  ];
+}
