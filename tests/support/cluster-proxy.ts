@@ -21,7 +21,7 @@ import { onFreePort } from './real-parts/free-port.ts';
 
 /**
  * `answer`: without asking the API server. `hold`: the request waits, and arrives when released, unless its sender has
- * gone meanwhile. `hold-answer`: carried out, but the answer waits. `cut`: the connection breaks before, `cut-answer`:
+ * gone meanwhile; `arrive-late`: also if it has. `hold-answer`: carried out, but the answer waits. `cut`: the connection breaks before, `cut-answer`:
  * after it was carried out. `delay`: it arrives late.
  */
 export type FaultAct =
@@ -30,7 +30,7 @@ export type FaultAct =
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  | { readonly kind: 'hold' | 'hold-answer' | 'cut' | 'cut-answer' }
+  | { readonly kind: 'hold' | 'arrive-late' | 'hold-answer' | 'cut' | 'cut-answer' }
   | { readonly kind: 'delay'; readonly ms: number };
 
 export interface ClusterFault {
@@ -206,6 +206,12 @@ async function misserve(
       await released;
       if (!response.destroyed) send(response, await forward(exchange));
       return;
+    case 'arrive-late': {
+      await released;
+      const answer = await forward(exchange);
+      if (!response.destroyed) send(response, answer);
+      return;
+    }
     case 'hold-answer': {
       const answer = await forward(exchange);
       await released;
