@@ -2,6 +2,7 @@
 import { Bell } from '../background/bell.ts';
 import { expireBindings, untilNextExpiryMs } from '../background/expire-bindings.ts';
 import { circuitsOf, finishRevocations, untilNextTryMs } from '../background/finish-revocations.ts';
+import { pruneHistory } from '../background/prune-history.ts';
 import { removeOrphanGrants } from '../background/remove-orphan-grants.ts';
 import type { RepeatedPass } from '../background/repeat.ts';
 import { wakeOperations } from '../background/wake-operations.ts';
@@ -17,6 +18,9 @@ const WAKE_PAUSE_MS = 10_000;
 /** How late a cluster's turn may begin; most looks find that nobody's turn it is, in one question by index. */
 const ORPHANS_PAUSE_MS = 60_000;
 
+/** What is kept for a day may stay for some minutes more. */
+const PRUNE_PAUSE_MS = 10 * 60_000;
+
 /** That this replica lives: for as long as it issues, since others take over from one that does not. */
 export function beatPass(broker: Broker): RepeatedPass {
   return {
@@ -31,6 +35,7 @@ export function backgroundPasses(broker: Broker): readonly RepeatedPass[] {
   return [
     ...revocationPasses(broker),
     orphanPass(broker),
+    prunePass(broker),
     {
       name: 'wake-operations',
       pauseMs: WAKE_PAUSE_MS,
@@ -52,6 +57,19 @@ function orphanPass(broker: Broker): RepeatedPass {
       const report = await removeOrphanGrants(broker, { signal });
       if (report.scanned + report.failed > 0) {
         broker.log.info(report, 'clusters scanned for orphans');
+      }
+    },
+  };
+}
+
+function prunePass(broker: Broker): RepeatedPass {
+  return {
+    name: 'prune-history',
+    pauseMs: PRUNE_PAUSE_MS,
+    run: async () => {
+      const report = await pruneHistory(broker);
+      if (Object.values(report).some((count) => count > 0)) {
+        broker.log.info(report, 'history pruned');
       }
     },
   };

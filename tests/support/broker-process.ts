@@ -36,7 +36,10 @@ export interface BrokerProcessOptions {
 /** Returns once the database was reached and requests are served. */
 export async function startBrokerProcess(options: BrokerProcessOptions): Promise<BrokerProcess> {
   const settings = brokerSettings(options.databaseUrl, options.env);
-  return await served(runMain([], settings.env), () => ({ platform: settings, operator: settings.operator }));
+  return await served(runMain([], settings.env), () => ({
+    platform: settings,
+    operator: settings.operator,
+  }));
 }
 
 /** On the embedded default in this folder, with the secrets that the first start makes there. */

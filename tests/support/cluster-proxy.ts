@@ -21,7 +21,8 @@ import { onFreePort } from './real-parts/free-port.ts';
 
 /**
  * `answer`: without asking the API server. `hold`: the request waits, and arrives when released, unless its sender has
- * gone meanwhile. `slow-body`: carried out, but the answer's body never comes to its end. `hold-answer`: carried out, but the answer waits. `cut`: the connection breaks before, `cut-answer`:
+ * gone meanwhile; `arrive-late`: also if it has. `slow-body`: carried out, but the answer's body never comes to its end.
+ * `hold-answer`: carried out, but the answer waits. `cut`: the connection breaks before, `cut-answer`:
  * after it was carried out. `delay`: it arrives late.
  */
 export type FaultAct =
@@ -33,7 +34,7 @@ export type FaultAct =
       readonly body?: string;
     }
   | { readonly kind: 'slow-body' }
-  | { readonly kind: 'hold' | 'cut' | 'cut-answer' }
+  | { readonly kind: 'hold' | 'arrive-late' | 'cut' | 'cut-answer' }
   | { readonly kind: 'hold-answer'; readonly onCarriedOut?: () => void }
   | { readonly kind: 'delay'; readonly ms: number };
 
@@ -217,6 +218,12 @@ async function misserve(
       await released;
       if (!response.destroyed) send(response, await forward(exchange));
       return;
+    case 'arrive-late': {
+      await released;
+      const answer = await forward(exchange);
+      if (!response.destroyed) send(response, answer);
+      return;
+    }
     case 'hold-answer': {
       const answer = await forward(exchange);
       act.onCarriedOut?.();

@@ -1,6 +1,7 @@
 // PostgreSQL goes away and comes back: nothing is told as "there is no such binding", and an issue whose outcome could
 // not be stored is settled by the row that announced it (design 5, last paragraph).
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TestBroker } from '../../support/broker.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { ownPostgres } from '../../support/database.ts';
 import { describeWith } from '../../support/needs.ts';
@@ -12,6 +13,8 @@ import { newId, openScene, type Scene } from '../../integration/bindings/scene.t
 describeWith({ ownPostgres: true, cluster: true }, 'while the database is away', () => {
   let postgres: Postgres;
   let scene: Scene;
+  /** With a create limit of five seconds. */
+  let hasty: TestBroker;
   let proxy: ClusterProxy;
   let instance: string;
 
@@ -19,6 +22,7 @@ describeWith({ ownPostgres: true, cluster: true }, 'while the database is away',
     postgres = await ownPostgres();
     const database = { url: postgres.url, env: {}, drop: () => postgres.stop() };
     scene = await openScene({ database });
+    hasty = await scene.openReplica({ configFile: 'createTimeoutSeconds: 5' });
     proxy = await openClusterProxy(scene.cluster);
     instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
   });
@@ -64,11 +68,12 @@ describeWith({ ownPostgres: true, cluster: true }, 'while the database is away',
   it('an issue whose outcome cannot be stored is 503, hands out nothing, and is settled once its lease is over', async () => {
     const ids = { instance, binding: newId('outcome') };
     const held = proxy.misbehave({ on: /POST .*\/token$/, act: { kind: 'hold' } });
-    const binding = scene.platform.bind(ids);
+    const binding = hasty.platform.bind(ids);
     await until({ what: 'the token is asked for', limitMs: 10_000, isSo: () => held.seen() === 1 });
     await postgres.kill();
     held.end();
 
+    // It is tried again until the create limit.
     const answer = await binding;
     expect(answer.status).toBe(503);
     expectErrorBody(answer);

@@ -167,7 +167,8 @@ describeWith({ postgres: true, cluster: true }, 'a bind that waits for another r
     expect((await replica.platform.deprovision(ids)).status).toBe(202);
     release();
     expect(await binding).toMatchObject(CE);
-    expect(await repeat).toMatchObject(CE);
+    // 404 where the instance has gone before it could look.
+    expect((await repeat).status).toBeOneOf([404, 422]);
     expect(await scene.objects(ids.binding)).toEqual([]);
   });
 

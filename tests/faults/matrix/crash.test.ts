@@ -200,8 +200,9 @@ describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
     run.child.kill('SIGKILL');
     await run.ended();
     armed.disarm();
-    // What the dead one had claimed is free when its lease ends.
+    // What the dead one had claimed is free when its lease ends, and a cluster when its turn comes again.
     await ledger.sql('update grants set leased_until = now() where leased_until is not null');
+    await ledger.sql('update instances set next_scan_at = null');
     await bringForward({ ledger });
     await sweepDone(sweep);
     broker = await start();
