@@ -287,7 +287,8 @@ describeOnEngines('an order of an operator', {}, (engine) => {
       await until({
         what: 'the instance is known',
         limitMs: 20_000,
-        isSo: async () => (await operated.scene.platform.lastOperation({ instance })).status === 200,
+        isSo: async () =>
+          (await operated.scene.platform.lastOperation({ instance })).status === 200,
       });
 
       const { status, body } = await operated.operator.clusterGone(instance);
