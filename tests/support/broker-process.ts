@@ -47,7 +47,7 @@ export async function startEmbeddedProcess(
   dataFolder: string,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<BrokerProcess> {
-  return await served(runMain([], { ...embeddedSettings(dataFolder), ...changes }), () => {
+  const broker = await served(runMain([], { ...embeddedSettings(dataFolder), ...changes }), () => {
     const read = (name: string) => readFileSync(join(dataFolder, name), 'utf8').trim();
     recordSecret('sealing key', read('sealing-keys').replace(/^[^:]+:/, ''));
     recordSecret('password of operators', read('operator-password'));
@@ -58,6 +58,23 @@ export async function startEmbeddedProcess(
       operator: { username: 'operator', password: read('operator-password') },
     };
   });
+  recordSecret('secret of commands', await commandSecretIn(dataFolder));
+  return broker;
+}
+
+/** Told in the lock file once the listeners are open. */
+export async function commandSecretIn(dataFolder: string): Promise<string> {
+  let secret = '';
+  await until({
+    what: 'the lock file tells the secret of commands',
+    limitMs: START_LIMIT_MS,
+    isSo: () => {
+      const text = readFileSync(join(dataFolder, 'lock.json'), 'utf8');
+      ({ commandSecret: secret = '' } = JSON.parse(text) as { readonly commandSecret?: string });
+      return secret !== '';
+    },
+  });
+  return secret;
 }
 
 async function served(

@@ -12,6 +12,9 @@ import { describeWith } from '../../support/needs.ts';
 /** Nothing listens there: port 1 is for a protocol that nobody runs, and only root could. */
 const NO_DATABASE = 'postgres://broker@127.0.0.1:1/broker';
 
+const USAGE =
+  'Usage: runtime-broker [serve | migrate | check-config | cleanup | rotate-keys | confirm-restore]';
+
 describe('a configuration with faults', () => {
   it('is told whole, at once and without values, and ends with status 2', async () => {
     const run = runMain([], {
@@ -90,8 +93,42 @@ describe('a command line with faults', () => {
     const run = runMain(args, brokerSettings(NO_DATABASE).env);
 
     expect(await run.ended()).toBe(2);
-    expect(run.output()).toBe(`${fault}\nUsage: runtime-broker [serve | migrate | check-config]\n`);
+    expect(run.output()).toBe(`${fault}\n${USAGE}\n`);
   });
+});
+
+describe('arguments that a command does not take', () => {
+  it.each([
+    [['cleanup', '--dry'], "Unknown option '--dry'.", 'cleanup [--dry-run] [--orphans]'],
+    [['cleanup', 'all'], "Unexpected argument 'all'.", 'cleanup [--dry-run] [--orphans]'],
+    [['rotate-keys', '--force'], "Unknown option '--force'.", 'rotate-keys'],
+    [
+      ['confirm-restore', '--reason', 'x'],
+      '"confirm-restore" takes the id of one instance.',
+      'confirm-restore INSTANCE --reason TEXT',
+    ],
+    [
+      ['confirm-restore', 'i'],
+      '--reason must not be empty.',
+      'confirm-restore INSTANCE --reason TEXT',
+    ],
+    [
+      ['confirm-restore', '..', '--reason', 'x'],
+      'INSTANCE must not be "." or "..".',
+      'confirm-restore INSTANCE --reason TEXT',
+    ],
+  ])(
+    '%j is told with its usage, before anything is reached, with status 2',
+    async (args, fault, usage) => {
+      const run = runMain(args, brokerSettings(NO_DATABASE).env);
+
+      expect(await run.ended()).toBe(2);
+      expect(run.lines()).toEqual(['']);
+      const [said = '', shown] = run.output().split('\n');
+      expect(said.startsWith(fault.replace(/\.$/, ''))).toBe(true);
+      expect(shown).toBe(`Usage: runtime-broker ${usage}`);
+    },
+  );
 });
 
 describe('a question for help', () => {
@@ -101,8 +138,9 @@ describe('a question for help', () => {
       const run = runMain(args, {});
 
       expect(await run.ended()).toBe(0);
-      expect(run.output()).toMatch(/^Usage: runtime-broker \[serve \| migrate \| check-config\]\n/);
-      expect(run.output()).toMatch(/^ {2}migrate +brings the schema/m);
+      expect(run.output().startsWith(`${USAGE}\n`)).toBe(true);
+      expect(run.output()).toMatch(/^ {2}migrate\n +brings the schema/m);
+      expect(run.output()).toMatch(/^ {2}cleanup \[--dry-run\] \[--orphans\]\n/m);
     },
   );
 });
