@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { InstanceTurns } from './instance-turns.ts';
 
@@ -15,7 +16,8 @@ function heldWork() {
   };
 }
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+/** All that can go on has gone on. */
+const settled = () => setImmediate();
 
 describe('the turns of an instance', () => {
   it('are taken by two at once, by the others in their order', async () => {
@@ -56,15 +58,15 @@ describe('the turns of an instance', () => {
 
   it('are given up by who may wait no longer, who then has done nothing and holds up nobody', async () => {
     const turns = new InstanceTurns();
-    const works = Array.from({ length: 4 }, heldWork);
-    const [first, second, third, fourth] = works;
+    const [first, second, third, fourth] = [heldWork(), heldWork(), heldWork(), heldWork()];
+    const works = [first, second, third, fourth];
     const patience = new AbortController();
-    const taken = [first, second].map((work) => turns.take('one', work?.run ?? expect.fail));
-    const givenUp = turns.take('one', third?.run ?? expect.fail, patience.signal);
-    taken.push(turns.take('one', fourth?.run ?? expect.fail));
+    const taken = [first, second].map((work) => turns.take('one', work.run));
+    const givenUp = turns.take('one', third.run, patience.signal);
+    taken.push(turns.take('one', fourth.run));
     patience.abort();
     await expect(givenUp).rejects.toMatchObject({ code: 'concurrent-operation' });
-    first?.end();
+    first.end();
     await settled();
     expect(works.map((work) => work.isAtWork())).toEqual([true, true, false, true]);
     const late = turns.take('one', () => Promise.resolve(), AbortSignal.abort());

@@ -70,8 +70,8 @@ export interface BindingDeletion {
 }
 
 /**
- * Who asks for the deletion also does it, for this long at the most (compose.ts). The reconciler takes it over only
- * then, so that the two do not work on the same grant at once.
+ * Who orders the end also begins to bring it about: a DELETE has this long for it (compose.ts), a deprovisioning starts
+ * with it. The reconciler takes it over only then, so that two do not work on the same grant at once.
  */
 const OWN_TRY = `interval '15 seconds'`;
 
@@ -104,7 +104,7 @@ const endBindings = statement<{ id: string }>(
   `with deleted as (
     update bindings set deleted_at = $2 where instance_key = $1 and deleted_at is null
   )
-  update grants set revoking_since = $2, next_try_at = $2
+  update grants set revoking_since = $2, next_try_at = $2::timestamptz + ${OWN_TRY}
   where instance_key = $1 and ended_at is null and revoking_since is null
   returning id`,
 );

@@ -188,10 +188,8 @@ describeWith({ postgres: true, cluster: true }, 'a bind that waits for another r
       expect(rebound.status).toBe(201);
       expect(await scene.eyes.statusWith(rebound.body.credentials.token)).toBe(200);
       expect(await scene.objects(ids.binding)).toHaveLength(3);
-      expect((await grantsOf(ids)).map(({ ended_at }) => ended_at === null).sort()).toEqual([
-        false,
-        true,
-      ]);
+      const open = (await grantsOf(ids)).filter(({ ended_at }) => ended_at === null);
+      expect(open).toHaveLength(1);
       await scene.platform.unbind(ids);
     });
   });
