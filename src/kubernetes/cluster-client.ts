@@ -182,6 +182,8 @@ export class ClusterClient {
         ...(call.body === undefined ? {} : { 'content-type': CONTENT_TYPES[method] }),
       },
       body: call.body === undefined ? null : JSON.stringify(call.body),
+      // undici would close the connection behind a DELETE that has a body, which API servers read as any other.
+      reset: false,
       signal,
     };
     try {

@@ -1,5 +1,6 @@
 // Wakes the runner of instance operations, on any replica, as soon as one is due. pg-boss is trusted with nothing but
 // that: a job carries an operation's id, the operation's row is the truth, and a job lost or doubled does no harm.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConstructorOptions, fromKysely, fromPglite, PgBoss, type PGliteLike } from 'pg-boss';
 import type { Clock } from '../domain/clock.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -31,8 +32,18 @@ export interface JobEngineOptions {
 
 const QUEUE = 'wake-operation';
 
-/** Steps wait for other systems most of the time; what is more than this many waits a moment. */
+/** Each asks the database every few seconds, busy or not, so they are few. */
 const WORKERS = 5;
+
+/**
+ * How long a worker waits for the run that it has woken. Most steps take less; one that waits for a silent system goes
+ * on by itself, so that twenty of those delay a healthy one by four of these and not by minutes. Its job is done with:
+ * should the process die, the lease of the operation lapses, and the pass over open operations wakes it.
+ */
+const WAIT_FOR_RUN_MS = 1_000;
+
+/** Runs that go on by themselves: a few connections and some memory each. Beyond it, workers wait for their runs. */
+const MAX_LEFT_RUNNING = 100;
 
 /**
  * Jobs that are due at once are announced by the database. This is how late those that were put off are found, since
@@ -78,6 +89,7 @@ const SAME_FAULT_MS = 60_000;
 export class JobEngine {
   readonly #boss: PgBoss;
   readonly #options: JobEngineOptions;
+  readonly #running = new Set<Promise<boolean>>();
   #wakeHandler: WakeHandler | undefined;
   #isWorking = false;
 
@@ -126,10 +138,16 @@ export class JobEngine {
   async stop(): Promise<void> {
     this.#isWorking = false;
     const { stopTimeoutMs, log } = this.#options;
+    const overdue = new AbortController();
+    const timeout = sleep(stopTimeoutMs, undefined, { signal: overdue.signal });
     try {
       await this.#boss.stop({ graceful: true, timeout: stopTimeoutMs });
+      await Promise.race([Promise.all(this.#running), timeout.catch(() => undefined)]);
     } catch (err) {
       log.warn({ err }, 'the job engine did not stop in order');
+    } finally {
+      overdue.abort();
+      await timeout.catch(() => undefined);
     }
   }
 
@@ -151,8 +169,24 @@ export class JobEngine {
     });
   }
 
-  /** @returns whether the job is done with */
+  /** @returns whether the job is done with: the operation was run, or goes on to be */
   async #handle(operationId: string): Promise<boolean> {
+    const run = this.#run(operationId).finally(() => this.#running.delete(run));
+    this.#running.add(run);
+    if (this.#running.size > MAX_LEFT_RUNNING) {
+      return await run;
+    }
+    const ended = new AbortController();
+    const patience = sleep(WAIT_FOR_RUN_MS, true, { signal: ended.signal }).catch(() => true);
+    try {
+      return await Promise.race([run, patience]);
+    } finally {
+      ended.abort();
+    }
+  }
+
+  /** @returns whether the handler has got through; never rejects */
+  async #run(operationId: string): Promise<boolean> {
     try {
       await this.#wakeHandler?.(operationId);
       return true;

@@ -127,6 +127,29 @@ describeOnEngines('the job engine', {}, (kind) => {
     expect(woken).toEqual([operationId]);
   });
 
+  it('does not keep an operation waiting for twenty that hang, and waits for those at its stop', async () => {
+    const woken: string[] = [];
+    const hanging = new Set<string>(Array.from({ length: 20 }, () => randomUUID()));
+    const released = Promise.withResolvers<undefined>();
+    const ended: string[] = [];
+    const engine = await started(async (id) => {
+      woken.push(id);
+      if (hanging.has(id)) await released.promise;
+      ended.push(id);
+    });
+    for (const id of hanging) await engine.wake(ledger.db, { operationId: id, at: NOW });
+    const healthy = randomUUID();
+    await engine.wake(ledger.db, { operationId: healthy, at: NOW });
+
+    await untilWoken(woken, healthy);
+    expect(ended).toEqual([healthy]);
+
+    const stopped = engine.stop();
+    released.resolve(undefined);
+    await stopped;
+    expect(ended).toHaveLength(21);
+  });
+
   it('can put off an operation from within its own handler', async () => {
     const woken: string[] = [];
     const operationId = randomUUID();
