@@ -96,6 +96,9 @@ export class StepCounter {
 const WRITES_LEDGER =
   /\b(?<verb>insert into|update|delete from) "?(?<table>grants|bindings|instances)\b/g;
 
+/** Of these, passes write to instances alone: whose turn it is, and what is forgotten. */
+const OF_PASSES_ALONE = /^\s*update "?instances\b/i;
+
 /** What background passes write again and again, due or not. */
 const OF_PASSES = /\b(limit|skip locked)\b/i;
 
@@ -104,7 +107,7 @@ export function stepOfStatement(
   isPass: boolean,
 ): string | undefined {
   const written = [text, ...committed]
-    .filter((each) => isPass || !OF_PASSES.test(each))
+    .filter((each) => isPass || !(OF_PASSES.test(each) || OF_PASSES_ALONE.test(each)))
     .flatMap(writesOf);
   if (written.length === 0) return undefined;
   return `ledger: ${committed.length > 0 ? 'commit of ' : ''}${written.join(', ')}`;
