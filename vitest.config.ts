@@ -17,8 +17,18 @@ const globalSetup = './tests/support/global-setup.ts';
 /** A broker that is named brings what it needs: the black-box suite then starts nothing. */
 const namesBroker = (process.env['OSB_URL'] ?? '') !== '';
 
-/** Two of the matrices kill a process or break a call at each step there is: CI runs them, since that takes minutes. */
-const includesMatrices = process.env['FAULT_MATRIX'] === '1';
+/**
+ * What makes faults happen by the hundred takes minutes: each step of an act, rounds of races, a holder who resists
+ * twenty times, a demo that is killed at twelve moments. CI runs it, and whoever changes what it is about.
+ */
+const LONG_FAULTS = [
+  'tests/faults/matrix/{crash,cluster}.test.ts',
+  'tests/faults/bindings/{races,frozen-replica}.test.ts',
+  'tests/integration/reconcilers/orphans-in-the-way.test.ts',
+  'tests/cluster/hostile-holder.test.ts',
+  'tests/e2e/demo-killed.test.ts',
+];
+const includesLongFaults = process.env['FAULT_MATRIX'] === '1';
 
 const limits = { testTimeout: TEST_TIMEOUT_MS, hookTimeout: HOOK_TIMEOUT_MS };
 
@@ -43,7 +53,7 @@ export default defineConfig({
           name: 'real',
           globalSetup,
           include: ['tests/{integration,cluster,faults,e2e}/**/*.test.ts'],
-          exclude: includesMatrices ? [] : ['tests/faults/matrix/{crash,cluster}.test.ts'],
+          exclude: includesLongFaults ? [] : LONG_FAULTS,
           sequence: { groupOrder: 0 },
         },
       },
