@@ -139,9 +139,19 @@ class RevocationPool {
       const claimed = await this.#claim();
       if (this.#fault !== undefined) throw this.#fault.error;
       if (claimed > 0) continue;
-      if (this.#running.size === 0) return;
-      await this.#somethingToDo();
+      if (this.#running.size > 0) await this.#somethingToDo();
+      else if (await this.#isSomethingDue()) await this.#broker.sleep(SHORTEST_PAUSE_MS);
+      else return;
     }
+  }
+
+  /** Nothing was claimed, and it is not so that nothing is due: others are about to claim it, or have let go of it. */
+  async #isSomethingDue(): Promise<boolean> {
+    const { db, clock } = this.#broker;
+    const now = clock();
+    const placesTaken = placesTakenOf(this.#options.circuits, this.#inFlight);
+    const question = { now, horizon: now, perInstance: WORKERS_PER_INSTANCE, placesTaken };
+    return (await readNextTry(db, question)) !== undefined;
   }
 
   async settled(): Promise<void> {

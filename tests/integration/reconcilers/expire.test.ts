@@ -61,8 +61,8 @@ describeOnEngines('what has expired', { cluster: true }, (engine) => {
     expect(after).toMatchObject({ proof: 'objects-gone', sealed_token: null, next_try_at: null });
     const lateMs = (after.revoking_since?.getTime() ?? 0) - expiresAt.getTime();
     expect(lateMs).toBeGreaterThanOrEqual(0);
-    expect(lateMs).toBeLessThan(2_000);
-    expect((after.ended_at?.getTime() ?? 0) - expiresAt.getTime()).toBeLessThan(4_000);
+    expect(lateMs).toBeLessThan(4_000);
+    expect((after.ended_at?.getTime() ?? 0) - expiresAt.getTime()).toBeLessThan(8_000);
     expect((await scene.platform.getBinding({ instance, binding })).status).toBe(404);
   });
 

@@ -178,6 +178,20 @@ describeOnEngines('a cluster that is away', { cluster: true }, (engine) => {
     expect(await access()).toBe(false);
   });
 
+  it('access that a crash has left to a deleted instance is erased by the next pass', async () => {
+    const [crashed, living] = [await attach(), await attach()];
+    await scene.ledger.sql('update instances set deleted_at = $2 where id = $1', [
+      crashed,
+      scene.now(),
+    ]);
+    expect(await finish(scene)).toEqual({ revoked: 0, failed: 0, lookedAgain: 0 });
+    const kept = await scene.ledger.sql<{ id: string }>(
+      'select id from instances where id = any($1) and sealed_access is not null',
+      [[crashed, living]],
+    );
+    expect(kept).toEqual([{ id: living }]);
+  });
+
   it('is gone when an operator says so, and not before', async () => {
     const instance = await attach();
     await bindSome(scene, instance, 2);
@@ -373,6 +387,7 @@ describeOnEngines('many clusters', { cluster: true }, (engine) => {
       limitMs: 6_000,
       isSo: async () => (await grantsOf(scene, later))[0]?.ended_at !== null,
     });
+    expect((await grantsOf(scene, silent))[0]).toMatchObject({ ended_at: null, tries: 0 });
     stopping.abort();
     await running;
     sandbox.sandbox.faults.clear();

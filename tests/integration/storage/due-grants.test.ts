@@ -223,7 +223,7 @@ describeOnEngines('grants that are due', {}, (engine) => {
       [third.key, 3],
     ]);
     expect(await claimAs({ perInstance: 3, placesTaken })).toEqual(
-      [ids[0], ids[1], others[0]].sort(),
+      [ids[0] ?? '', ids[1] ?? '', others[0] ?? ''].sort(),
     );
     expect(await claimAs({ perInstance: 4, placesTaken, limit: 1 })).toEqual([ids[2]]);
   });
