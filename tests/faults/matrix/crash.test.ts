@@ -30,9 +30,18 @@ const ACT_LIMIT_MS = 15 * 60 * 1000;
 /** What was cut off where, for docs/reliability.md. After a change of the code's steps: `vitest run -u`. */
 const PAGE = (act: string) => `crash-points/${act.replaceAll(' ', '-')}.txt`;
 
+/**
+ * Who a cluster is is asked over new connections alone, and how often a pass looks for what is due depends on what comes
+ * first. Where such a point is not reached, the process is killed at the end of the act instead.
+ */
+function isInEveryRun({ step, occurrence }: CrashPoint): boolean {
+  return occurrence === 1 && !step.endsWith('GET /api/v1/namespaces/kube-system');
+}
+
 /** In the order of the alphabet, each once: calls that fly together arrive in any order, and how often is asked varies. */
 function page(act: string, points: readonly CrashPoint[]): string {
-  const lines = [...new Set(points.map(({ step }) => step))].toSorted();
+  const sure = points.filter(isInEveryRun).map(({ step }) => step);
+  const lines = [...new Set(sure)].toSorted();
   return `${act}, killed right after\n${lines.join('\n')}\n`;
 }
 
@@ -197,8 +206,7 @@ describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
     const armed = armPoint(proxies(true), point);
     const run = command(sweep.args);
     const first = await Promise.race([armed.reached.then(() => 'reached'), run.ended()]);
-    // How often a pass looks for what is due depends on what comes first; the first of each step is in every run.
-    expect(point.occurrence === 1 ? first : 'reached', `${what}: is reached`).toBe('reached');
+    expect(isInEveryRun(point) ? first : 'reached', `${what}: is reached`).toBe('reached');
     run.child.kill('SIGKILL');
     await run.ended();
     armed.disarm();
@@ -256,7 +264,7 @@ describeWith({ postgres: true, cluster: true }, 'the crash matrix', () => {
       () => 'hung up',
     );
     const first = await Promise.race([armed.reached.then(() => 'reached'), answer]);
-    expect(first, `${what}: the point is reached`).toBe('reached');
+    expect(isInEveryRun(point) ? first : 'reached', `${what}: is reached`).toBe('reached');
     await broker.end('SIGKILL');
     armed.disarm();
     broker = await start();
