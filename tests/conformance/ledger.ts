@@ -9,9 +9,12 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** All four in one statement, and so at one moment. `replicas` is not among them: its beat goes on whatever is asked. */
+/**
+ * All four in one statement, and so at one moment. `replicas` is not among them, nor whose turn it is to be looked through
+ * for orphans: both go on by their own time, whatever is asked.
+ */
 const DUMP = `select
-  (select jsonb_agg(to_jsonb(t) order by t.key)::text from instances t) as instances,
+  (select jsonb_agg(to_jsonb(t) - '{next_scan_at,scan_position}'::text[] order by t.key)::text from instances t) as instances,
   (select jsonb_agg(to_jsonb(t) order by t.number)::text from operations t) as operations,
   (select jsonb_agg(to_jsonb(t) order by t.instance_key, t.id)::text from bindings t) as bindings,
   (select jsonb_agg(to_jsonb(t) order by t.intended_at, t.id)::text from grants t) as grants`;
