@@ -25,10 +25,12 @@ function outcomeOf({ resealed, current, unopenable, isComplete }: RotationReport
       ({ table, column, row }) =>
         `${table}.${column} of ${row} does not open under any of the sealing keys.`,
     );
+  const others = unopenable.length - named.length;
+  const more = others > 0 ? [`${others} more do not open either.`] : [];
   const stopped = isComplete ? [] : ['Stopped before the end; a second run goes on.'];
   return {
     exitStatus: unopenable.length > 0 || !isComplete ? EXIT_FAILED : EXIT_DONE,
     output: [JSON.stringify({ resealed, current, unopenable: unopenable.length })],
-    complaints: [...named, ...stopped],
+    complaints: [...named, ...more, ...stopped],
   };
 }
