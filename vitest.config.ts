@@ -19,12 +19,15 @@ const namesBroker = (process.env['OSB_URL'] ?? '') !== '';
 
 /**
  * What makes faults happen by the hundred takes minutes: each step of an act, rounds of races, a holder who resists
- * twenty times, a demo that is killed at twelve moments. CI runs it, and whoever changes what it is about.
+ * twenty times, a demo that is killed at twelve moments, processes that are started and stopped again and again. CI runs
+ * it, and whoever changes what it is about.
  */
 const LONG_FAULTS = [
   'tests/faults/matrix/{crash,cluster}.test.ts',
-  'tests/faults/bindings/{races,frozen-replica}.test.ts',
-  'tests/integration/reconcilers/orphans-in-the-way.test.ts',
+  'tests/faults/bindings/{races,frozen-replica,limits-of-time}.test.ts',
+  'tests/faults/embedded/{data-folder,sandbox}.test.ts',
+  'tests/faults/process/{commands,cleanup,shutdown}.test.ts',
+  'tests/integration/reconcilers/{finish,orphans-in-the-way}.test.ts',
   'tests/cluster/hostile-holder.test.ts',
   'tests/e2e/demo-killed.test.ts',
 ];
