@@ -13,7 +13,7 @@ describeWith({ postgres: true, cluster: true }, 'while the cluster is away', () 
   let instance: string;
 
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ reconciles: false });
     proxy = await openClusterProxy(scene.cluster);
   });
 

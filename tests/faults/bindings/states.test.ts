@@ -19,7 +19,7 @@ describeWith({ postgres: true, cluster: true }, 'a binding', () => {
   let instance: string;
 
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ reconciles: false });
     proxy = await openClusterProxy(scene.cluster);
     instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
   });

@@ -29,7 +29,7 @@ describeWith({ postgres: true, cluster: true }, 'the rules of a plan', () => {
   let instance: string;
 
   beforeAll(async () => {
-    scene = await openScene({ configFile: GENEROUS });
+    scene = await openScene({ configFile: GENEROUS, reconciles: false });
     instance = await scene.attach();
   });
 

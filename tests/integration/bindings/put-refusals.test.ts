@@ -22,7 +22,7 @@ describeOnEngines('a bind that is refused', { cluster: true }, (engine) => {
   let instance: string;
 
   beforeAll(async () => {
-    scene = await openScene({ engine });
+    scene = await openScene({ engine, reconciles: false });
     instance = await scene.attach();
   });
 

@@ -12,7 +12,7 @@ const OF_THE_INSIDE =
 
 /**
  * The answer to a request that is refused with a 4xx: its form is checked, and that the ledger is as it was. Not for
- * tests in which something else is at work on the instance.
+ * tests in which something else is at work on the ledger: the scene is opened without reconcilers.
  */
 export async function refusal(
   scene: Pick<Scene, 'ledger'>,

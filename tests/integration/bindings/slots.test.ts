@@ -21,7 +21,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
   let replica: TestBroker;
 
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ reconciles: false });
     replica = await scene.openReplica();
   });
 

@@ -10,7 +10,7 @@ describeWith({ postgres: true, cluster: true }, 'a fault of the storage', () => 
   let instance: string;
 
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ reconciles: false });
     instance = await scene.attach();
   });
 
