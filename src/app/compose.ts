@@ -35,6 +35,8 @@ import { readVersions } from './versions.ts';
 /** What a test may hand in instead of the process's own. */
 export interface Surroundings {
   readonly clock: Clock;
+  /** `clock` unless said. */
+  readonly clusterClock: Clock;
   readonly draw: Draw;
   readonly log: Logger;
 }
@@ -67,9 +69,7 @@ const DELETE_TIMEOUT_MS = 15_000;
 const STOP_TIMEOUT_MS = 15_000;
 
 export function compose(config: Config, given: Partial<Surroundings> = {}): Composition {
-  const log = given.log ?? processLogger(config);
-  const clock = given.clock ?? (() => new Date());
-  const draw = given.draw ?? randomDraw;
+  const { log, clock, clusterClock, draw } = surroundingsOf(config, given);
   const { db, jobs, signals, embedded } = openDatabase(config.database, log);
   const sealer = new Sealer(config.sealingKeys);
   const limits = limitsOf(config);
@@ -104,6 +104,7 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     replicaId: draw.uuid(),
     limits,
     clock,
+    clusterClock,
     draw,
     sleep: pause,
     log,
@@ -127,6 +128,11 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   };
 }
 
+function surroundingsOf(config: Config, given: Partial<Surroundings>): Surroundings {
+  const { log = processLogger(config), clock = () => new Date(), draw = randomDraw } = given;
+  return { log, clock, clusterClock: given.clusterClock ?? clock, draw };
+}
+
 function limitsOf({ createTimeoutSeconds }: Config): BrokerLimits {
   return {
     createTimeoutMs: createTimeoutSeconds * 1000,
@@ -136,7 +142,7 @@ function limitsOf({ createTimeoutSeconds }: Config): BrokerLimits {
 }
 
 /** In a folder that is this process's own, as the embedded database is. */
-function sandboxHost(database: DatabaseSetting, surroundings: Surroundings) {
+function sandboxHost(database: DatabaseSetting, surroundings: Omit<Surroundings, 'clusterClock'>) {
   return database.kind === 'embedded'
     ? new SandboxHost({ dataFolder: database.dataFolder, ...surroundings })
     : undefined;

@@ -44,6 +44,8 @@ export interface Broker {
   readonly replicaId: string;
   readonly limits: BrokerLimits;
   readonly clock: Clock;
+  /** What the clocks of clusters are compared with; not `clock` only where a test moves that alone. */
+  readonly clusterClock: Clock;
   readonly draw: Draw;
   readonly sleep: (delayMs: number, signal?: AbortSignal) => Promise<void>;
   readonly log: Logger;

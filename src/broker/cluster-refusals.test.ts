@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { BrokerError, UpstreamError, type UpstreamReason } from '../domain/errors.ts';
+import { ClusterClockError } from '../kubernetes/cluster-clock.ts';
 import { notRevokedYet, whatToTell } from './cluster-refusals.ts';
 
 function clusterFailure(reason: UpstreamReason, retryAfterSeconds?: number): UpstreamError {
@@ -34,6 +35,14 @@ describe('what a caller is told of a failing cluster', () => {
     expect(told).toBeInstanceOf(BrokerError);
     expect(told).toMatchObject({ code, retryAfterSeconds });
     expect((told as BrokerError).message).not.toMatch(/example|6443|said/);
+  });
+
+  it('says so where only the clock of the cluster is wrong', () => {
+    expect(whatToTell(new ClusterClockError(-3_600))).toMatchObject({
+      code: 'cluster-refused',
+      message:
+        'No credential of the cluster can be handed out: its clock differs too much from the broker’s.',
+    });
   });
 
   it('passes on how long the cluster wants to be left alone', () => {

@@ -1,6 +1,7 @@
 // What a caller is told when the target cluster fails: whether a repeat is worth it, and nothing of its address.
 import { BrokerError, type Refusal, UpstreamError } from '../domain/errors.ts';
 import { RETRY_AFTER_SECONDS } from '../domain/refusals.ts';
+import { ClusterClockError } from '../kubernetes/cluster-clock.ts';
 import { NamespaceMissingError } from '../kubernetes/namespace.ts';
 
 /** @returns undefined for what is no failure of the cluster: a refusal that stands, the database, or a bug */
@@ -14,7 +15,13 @@ function clusterRefusal(error: unknown): Refusal | undefined {
         description: 'The cluster cannot be reached or is too busy. Try again later.',
         retryAfterSeconds: error.retryAfterSeconds ?? RETRY_AFTER_SECONDS,
       }
-    : { code: 'cluster-refused', description: `The cluster refused the request${wordFor(error)}.` };
+    : { code: 'cluster-refused', description: descriptionOf(error) };
+}
+
+function descriptionOf(error: UpstreamError): string {
+  return error instanceof ClusterClockError
+    ? 'No credential of the cluster can be handed out: its clock differs too much from the broker’s.'
+    : `The cluster refused the request${wordFor(error)}.`;
 }
 
 function wordFor(error: UpstreamError): string {

@@ -3,6 +3,7 @@
 import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
+import { ClusterClockError } from '../kubernetes/cluster-clock.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { makeMark } from '../kubernetes/grant-mark.ts';
 import {
@@ -14,6 +15,7 @@ import {
   bindingIssued,
   bindingIssueFailed,
   bindingLifetimeShortened,
+  clusterClockDiffers,
   type GrantFacts,
   lateWriterFenced,
 } from '../observability/events.ts';
@@ -116,7 +118,15 @@ async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
     return { client, issued };
   } catch (error) {
     broker.clusters.noticeFailure(instance, error);
+    tellClock(broker, order, error);
     throw await giveUp(broker, order, { client, error });
+  }
+}
+
+function tellClock(broker: Broker, { request, instance, grant }: IssueOrder, error: unknown): void {
+  if (error instanceof ClusterClockError) {
+    const facts = { instanceId: instance.id, bindingId: request.bindingId, grant: grant.name };
+    clusterClockDiffers(broker.log, { ...facts, differenceSeconds: error.differenceSeconds });
   }
 }
 
@@ -154,6 +164,7 @@ function grantOrder(broker: Broker, { request, grant, signal }: IssueOrder): Gra
     bindingId: request.bindingId,
     instanceId: request.instanceId,
     expirationSeconds: grant.expirationSeconds,
+    clock: broker.clusterClock,
     signal,
   };
 }

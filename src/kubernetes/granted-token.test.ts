@@ -124,6 +124,8 @@ describe('a granted token', () => {
     ['a token that holds null', { status: { token: jwt('null') } }],
     ['a token without an end', answer({ claims: { exp: undefined } })],
     ['a token without a beginning', answer({ claims: { iat: undefined } })],
+    ['a token that is valid later only', answer({ claims: { nbf: ISSUED_AT + 1 } })],
+    ['a token that is valid at an unknown time', answer({ claims: { nbf: 'now' } })],
     ['a token that ends before it begins', answer({ claims: { exp: ISSUED_AT } })],
     ['another expiry than the token has', answer({ expirationTimestamp: '2026-05-04T03:12:04Z' })],
     ['an expiry that is no time', answer({ expirationTimestamp: 'soon' })],

@@ -52,6 +52,7 @@ interface Claims {
   readonly sub?: unknown;
   readonly iat?: unknown;
   readonly exp?: unknown;
+  readonly nbf?: unknown;
   readonly jti?: unknown;
   readonly 'kubernetes.io'?: {
     readonly namespace?: unknown;
@@ -89,13 +90,16 @@ function checkAccount(claims: Claims, asked: AskedToken): void {
 
 /** @returns when the token was issued */
 function checkLifetime(claims: Claims, expiresAt: Date, askedSeconds: number): Date {
-  const { iat, exp } = claims;
+  const { iat, exp, nbf = iat } = claims;
   if (typeof iat !== 'number' || typeof exp !== 'number' || exp <= iat) {
     throw malformedAnswer(ACTION, 'the token does not say how long it lives');
   }
   // Written so that an unreadable timestamp fails as well.
   if (!(Math.abs(expiresAt.getTime() - exp * 1000) <= EXPIRY_LEEWAY_MS)) {
     throw malformedAnswer(ACTION, 'expirationTimestamp is not when the token expires');
+  }
+  if (typeof nbf !== 'number' || nbf > iat) {
+    throw malformedAnswer(ACTION, 'the token is not valid from the moment of its issue');
   }
   if (exp - iat > askedSeconds + LIFETIME_LEEWAY_SECONDS) {
     throw malformedAnswer(ACTION, `the token lives ${exp - iat} s, asked were ${askedSeconds} s`);

@@ -6,7 +6,9 @@ import type { ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
 import type { ClusterRole, ClusterRoleBinding } from 'kubernetes-types/rbac/v1.d.ts';
 
 import type { GrantUids } from '../domain/binding.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Secret } from '../domain/secret.ts';
+import { checkClusterClock } from './cluster-clock.ts';
 import type { ClusterClient } from './cluster-client.ts';
 import { hasReason } from './failures.ts';
 import { type Flight, flyTogether } from './fly-together.ts';
@@ -24,6 +26,8 @@ import {
 export interface GrantOrder extends GrantDescription {
   /** Lifetime to ask for; the cluster may grant less. */
   readonly expirationSeconds: number;
+  /** What the cluster's own clock is compared with. */
+  readonly clock: Clock;
   /** Ends the issue at the create limit, or when the binding is to end meanwhile. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -41,7 +45,7 @@ export interface IssuedGrant {
 /**
  * Nothing is handed out before all four calls have succeeded. On failure none of them is in flight any more, some of
  * the objects may be there, and the failure that came first is thrown: `conflict` where something of this name was
- * there before (it is not adopted), NamespaceMissingError, or what else the client throws. Not to be repeated under
+ * there before (it is not adopted), NamespaceMissingError, ClusterClockError, or what else the client throws. Not to be repeated under
  * the same name.
  */
 export async function issueGrant(client: ClusterClient, order: GrantOrder): Promise<IssuedGrant> {
@@ -81,6 +85,7 @@ async function createAccountAndToken(
     metadata: { name: order.name, namespace: order.namespace, uid: accountUid },
     spec: { audiences: [], expirationSeconds: order.expirationSeconds },
   };
+  const askedAt = order.clock();
   const answer = await client.request<TokenRequest>({
     method: 'POST',
     path: `${objectPath(serviceAccountsPath(order.namespace), order.name)}/token`,
@@ -89,7 +94,9 @@ async function createAccountAndToken(
     expect: ['TokenRequest'],
     signal: flight.signal,
   });
-  return { uid: accountUid, granted: readGrantedToken(answer, { ...order, accountUid }) };
+  const granted = readGrantedToken(answer, { ...order, accountUid });
+  checkClusterClock({ askedAt, answeredAt: order.clock(), written: granted.issuedAt });
+  return { uid: accountUid, granted };
 }
 
 async function createAccount(

@@ -86,6 +86,14 @@ export function bindingLifetimeShortened(
   log.warn({ event: 'binding-lifetime-shortened', ...facts }, 'binding lifetime shortened');
 }
 
+/** By so many seconds the cluster is ahead of us, or behind where negative: its token was not handed out. */
+export function clusterClockDiffers(
+  log: Logger,
+  facts: GrantFacts & { readonly differenceSeconds: number },
+): void {
+  log.warn({ event: 'cluster-clock-differs', ...facts }, 'clock of the cluster differs');
+}
+
 /** A repeat or a fetch got what there was. */
 export function bindingHandedOutAgain(log: Logger, facts: GrantFacts): void {
   log.info({ event: 'binding-handed-out-again', ...facts }, 'binding handed out again');

@@ -57,6 +57,7 @@ export function grantsOn(adminKubeconfig: string): Grants {
       bindingId,
       instanceId: randomUUID(),
       expirationSeconds: LIFETIME_SECONDS,
+      clock: () => new Date(),
       ...change,
     };
   };

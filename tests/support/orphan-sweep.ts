@@ -85,6 +85,7 @@ export async function plantGrant(
     bindingId,
     instanceId: 'planted',
     expirationSeconds: 3_600,
+    clock: broker.clusterClock,
   });
   recordSecret('token of a planted grant', issued.token.reveal());
   return { ...issued, name };

@@ -84,6 +84,7 @@ describeOnClusters('neighbours', (open) => {
       bindingId: 'impostor',
       instanceId: 'impostor',
       expirationSeconds: 600,
+      clock: () => new Date(),
     });
     recordSecret('token of an impostor', token.reveal());
     neighbours.push(...pathsOf(name));

@@ -26,6 +26,8 @@ export interface SceneOptions {
   readonly draw?: Draw;
   /** The cluster of the run unless said. */
   readonly cluster?: SharedCluster;
+  /** The machine's unless said: the cluster stays where it is when time passes for the broker alone. */
+  readonly clusterClock?: () => Date;
   /** A fresh one unless said; dropped with the scene. */
   readonly database?: FreshDatabase;
   /** False for a test of states that a reconciler would end. */
@@ -73,6 +75,7 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const clock = new OwnedClock();
   const given = {
     clock: () => clock.now(),
+    clusterClock: options.clusterClock ?? (() => new Date()),
     ...(options.draw === undefined ? {} : { draw: options.draw }),
   };
   const brokers = new Set<TestBroker>();
