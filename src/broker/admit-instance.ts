@@ -1,5 +1,5 @@
 // Whether what a request to create an instance names can be had, and what it is made of. The ids must be in the catalog,
-// except those that the addressed instance already has: a plan that leaves must not strand it (contract 1; osb.md C50).
+// except those that the addressed instance already has: a plan that leaves must not strand it (C50).
 import { OFFERING } from '../domain/built-in-plans.ts';
 import { BrokerError, type Refusal } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
@@ -41,7 +41,7 @@ export function admitInstance(
   const named = hasTheseIds(current, request) ? current : offered(broker, request);
   const provisioner = provisioners.provisionerOf(named);
   const admitted = provisioner.admit(request.parameters);
-  // No plan of ours announces maintenance, so any version named here is one the platform made up (osb.md C67).
+  // No plan of ours announces maintenance, so any version named here is one the platform made up (C67).
   if (request.maintenanceVersion !== undefined) {
     throw new BrokerError({
       code: 'maintenance-info-conflict',

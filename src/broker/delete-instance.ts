@@ -19,12 +19,12 @@ export interface DeleteInstanceRequest {
   readonly acceptsIncomplete: boolean;
 }
 
-/** A silent cluster holds a deprovisioning for two minutes (contract 3); the rest is room for a busy runner. */
+/** A silent cluster holds a deprovisioning for two minutes (`revoke-bindings`); the rest is room for a busy runner. */
 const DEPROVISION_SECONDS = 10 * 60;
 
 /**
  * A repeat answers with the operation that runs.
- * @throws BrokerError by the state matrix of osb.md S
+ * @throws BrokerError by the state of the instance (OSB 2.17, Deprovisioning)
  */
 export async function deleteInstance(
   broker: Broker,

@@ -101,7 +101,7 @@ function tellUntouched(
   }
 }
 
-/** Once the last grant of a deleted instance is settled, nobody needs its admin access any more (contract 3). */
+/** Once the last grant of a deleted instance is settled, nobody needs its admin access any more. */
 async function settleDeletedInstance(broker: Broker, { key, deletedAt }: Instance): Promise<void> {
   if (deletedAt === undefined) {
     return;

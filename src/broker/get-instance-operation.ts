@@ -11,10 +11,10 @@ export interface InstanceOperation {
   readonly description: string;
 }
 
-/** How long `succeeded` is told after a delete; later the instance is gone (contract 3; osb.md C113). */
+/** How long `succeeded` is told after a delete; later the instance is gone (C113). */
 const TOMBSTONE_MS = 24 * 60 * 60 * 1000;
 
-/** An unknown operation id means the latest one: some platforms send words of their own (osb.md C116). */
+/** An unknown operation id means the latest one: some platforms send words of their own (C116). */
 export async function getInstanceOperation(
   broker: Broker,
   request: { readonly instanceId: string; readonly operationId: string | undefined },

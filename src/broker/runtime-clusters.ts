@@ -42,7 +42,7 @@ export class RuntimeClusters {
   }
 
   /**
-   * @throws BrokerError `other-cluster` when another cluster answers at the address (contract 4, identity)
+   * @throws BrokerError `other-cluster` when another cluster answers at the address
    * @throws UpstreamError when the cluster or the source of its access fails
    */
   async open(instance: Instance, signal?: AbortSignal): Promise<ClusterClient> {

@@ -52,7 +52,7 @@ const BINDING_KINDS = {
 /** Of updates, which are not there yet, nothing could be enforced; of binding, what `binding` says is. */
 const SCHEMA_KINDS = { create: parameterSchema };
 
-/** As command lines and platforms take it (osb.md C34), and as a key of a file. */
+/** As command lines and platforms take it (C34), and as a key of a file. */
 const PLAN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 /** Where plans are, and who judges their schemas. */

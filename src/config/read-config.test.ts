@@ -48,7 +48,7 @@ function faultsOf(result: ReturnType<typeof read>) {
 }
 
 describe('the environment', () => {
-  it('gives the defaults of the contract for what is not set', () => {
+  it('gives the defaults of docs/configuration.md for what is not set', () => {
     const config = configOf(read(ENOUGH));
 
     expect(config).toMatchObject({

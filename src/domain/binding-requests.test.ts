@@ -53,7 +53,7 @@ const uids = { account: 'a', role: 'r', roleBinding: 'rb' };
 const issued = { uids, issuedAt: before(100), expiresAt: after(500) };
 const past = { uids, issuedAt: before(700), expiresAt: before(100) };
 
-/** One example of each state that contract 4 knows, with every way to get there. */
+/** One example of each state that a binding can be in, with every way to get there. */
 const STATES = {
   issuing: [binding({}, {})],
   'failed-open': [

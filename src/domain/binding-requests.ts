@@ -1,4 +1,4 @@
-// PUT, GET, DELETE and last_operation of a binding: the two tables of contract 4. For PUT the rules are small named
+// PUT, GET, DELETE and last_operation of a binding (docs/api.md, "Bind" and on). For PUT the rules are small named
 // checks in the order of the table; the first that has something to say decides. Pure: what is known and what time it
 // is come in, a decision goes out.
 import { type Binding, type BindingState, bindingState, type Grant } from './binding.ts';
@@ -216,7 +216,7 @@ export function decideDeleteBinding(
   { instance, binding }: BindingFacts,
   now: Date,
 ): DeleteBindingDecision {
-  // What a deleted instance left behind is the operators' business, and no platform can act on it (contract 3).
+  // What a deleted instance left behind is the operators' business, and no platform can act on it.
   if (instance === undefined || instance === 'deleted' || binding === undefined) {
     return refuse(BINDING_GONE);
   }

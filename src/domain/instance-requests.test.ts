@@ -8,7 +8,7 @@ import {
   decideGetInstance,
 } from './instance-requests.ts';
 
-// osb.md S, one line a column of the matrix: identical with the flag, different with the flag, identical and
+// One line a state (OSB 2.17, Provisioning): identical with the flag, different with the flag, identical and
 // different without it. AR and CE are the two fixed errors; 409 is a conflict.
 const PUT_MATRIX: readonly [InstanceState | 'unknown', string, string, string, string][] = [
   ['unknown', 'create', 'create', 'AR', 'AR'],

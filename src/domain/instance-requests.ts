@@ -1,4 +1,5 @@
-// PUT, GET and DELETE of an instance: what the state matrix of osb.md S says, cell by cell.
+// PUT, GET and DELETE of an instance: what each is answered in each state of it (OSB 2.17, Provisioning, Fetching a
+// Service Instance, Deprovisioning). tests/integration/instances/matrix.test.ts walks all states that can be reached.
 import type { InstanceState } from './instance.ts';
 import {
   ASYNC_REQUIRED,

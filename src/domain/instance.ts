@@ -12,7 +12,7 @@ export interface Accounts {
 
 /** What is known of the target cluster once provisioning has reached it; none of it is secret. */
 export interface AttachedCluster {
-  /** The uid of namespace `kube-system`: another uid is another cluster (contract 4). */
+  /** The uid of namespace `kube-system`: another uid is another cluster. */
   readonly uid: string;
   readonly server: string;
   /** Base64 of PEM, as in a kubeconfig; undefined where the system's roots vouch for the server. */

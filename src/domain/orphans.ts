@@ -39,7 +39,7 @@ export type OrphanDecision =
   | 'suspect-restore'
   | 'remove';
 
-/** Ended rows stay a day (design 6, "Ended rows"); a grant ends after it was announced, so its mark is older still. */
+/** Ended rows stay a day (`prune-history`); a grant ends after it was announced, so its mark is older still. */
 const ROWS_STAY_MS = 24 * 60 * 60 * 1000;
 
 /** By how much the clocks of the replica that marked it and of the one that pruned its row may differ, with much room. */

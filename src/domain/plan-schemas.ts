@@ -13,7 +13,7 @@ const NAME_PROPERTY: JsonObject = {
   pattern: '^[A-Za-z0-9-]+$',
 };
 
-/** As long as any text that is stored may be (osb.md C47). */
+/** As long as any text that is stored may be (C47). */
 const REGION_PROPERTY: JsonObject = {
   type: 'string',
   title: 'Region',

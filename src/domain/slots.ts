@@ -1,9 +1,9 @@
-// Which grants count against an instance's limit of live bindings (contract 4, "Slots").
+// Which grants count against an instance's limit of live bindings (docs/api.md, "Bind").
 import type { Grant } from './binding.ts';
 
 /**
  * From intent until the grant has ended or is past its expiry. One that never got a credential gives its slot back
- * with the committed order to undo it, undone or not; a lease that merely lapsed frees nothing (design 3).
+ * with the committed order to undo it, undone or not; a lease that merely lapsed frees nothing.
  */
 export function takesSlot(
   grant: Pick<Grant, 'expiresAt' | 'revokingSince' | 'endedAt'>,

@@ -6,7 +6,7 @@ import { RETRY_AFTER_SECONDS } from '../domain/refusals.ts';
 
 export interface HttpRefusal {
   readonly status: number;
-  /** One camel-case word; only where OSB or the contract names it. */
+  /** One camel-case word; only where OSB or docs/api.md names it. */
   readonly error?: string;
   /** Left out where OSB wants an empty object. */
   readonly description?: string;

@@ -11,7 +11,7 @@ export class ProvisionersByPlan {
     this.#provisioners = new Map(provisioners.map((each) => [each.name, each]));
   }
 
-  /** The catalog's plans: enabled, and with a provisioner that runs here (contract 2). */
+  /** The catalog's plans: enabled, and with a provisioner that runs here (docs/configuration.md, "Plans"). */
   offered(): readonly Plan[] {
     return [...this.#plans.values()].filter(
       (plan) => plan.enabled && this.#provisioners.has(plan.provisioner),

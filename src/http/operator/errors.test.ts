@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BrokerError, type BrokerErrorCode, UpstreamError } from '../../domain/errors.ts';
 import { answerToFailure } from './errors.ts';
 
-/** Of contract 1. */
+/** Of docs/api.md, "What holds for all OSB routes" and "Refusals". */
 const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | undefined]>> = {
   'malformed-request': [400, undefined],
   'unknown-plan': [400, undefined],

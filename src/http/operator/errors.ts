@@ -1,5 +1,5 @@
-// Which status and words a failure has for operators (contract 1): as for platforms, but for what OSB alone asks for. A
-// new code of the broker does not compile until it is answered here.
+// Which status and words a failure has for operators (docs/api.md, "Refusals"): as for platforms, but for what OSB alone
+// asks for. A new code of the broker does not compile until it is answered here.
 import type { BrokerError, BrokerErrorCode } from '../../domain/errors.ts';
 import { answerTo } from '../failures.ts';
 import { type HttpRefusal, retryAfter } from '../refusal.ts';

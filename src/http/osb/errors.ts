@@ -1,5 +1,5 @@
-// Which status and words a failure has on OSB (OSB 2.17, Service Broker Errors; contract 1 and 4). A new code of the
-// broker does not compile until it is answered here.
+// Which status and words a failure has on OSB (OSB 2.17, Service Broker Errors; docs/api.md, "What holds for all OSB
+// routes"). A new code of the broker does not compile until it is answered here.
 import type { BrokerError, BrokerErrorCode } from '../../domain/errors.ts';
 import { answerTo } from '../failures.ts';
 import { type HttpRefusal, retryAfter } from '../refusal.ts';

@@ -32,7 +32,7 @@ export function putBindingRoute(scope: OsbScope, parts: OsbParts): void {
   });
 }
 
-/** Plans say `binding_rotatable: false` (contract 2). */
+/** Plans say `binding_rotatable: false` (OSB 2.17, Catalog Management). */
 function refuseRotation(predecessor: unknown): void {
   if (predecessor !== undefined && predecessor !== null) {
     throw new BrokerError({

@@ -4,7 +4,7 @@ import type { Catalog } from '../../broker/get-catalog.ts';
 import { bindSchema } from '../../domain/plan-schemas.ts';
 import type { Plan } from '../../domain/plan.ts';
 
-/** An offering must have a plan (osb.md C38), so one that has none is left out. */
+/** An offering must have a plan (C38), so one that has none is left out. */
 export function fromCatalog({ offering, plans }: Catalog) {
   return { services: plans.length === 0 ? [] : [fromOffering({ offering, plans })] };
 }

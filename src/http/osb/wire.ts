@@ -32,7 +32,7 @@ export const PutInstanceBody = Type.Object({
   ),
   // Which keys it takes is the plan's to say.
   parameters: optional(Type.Unsafe<JsonObject>({ type: 'object' })),
-  // Without its version it would say nothing (osb.md C67).
+  // Without its version it would say nothing (C67).
   maintenance_info: optional(Type.Object({ version: Type.String() })),
 });
 
@@ -63,7 +63,7 @@ function given(text: string | null | undefined): string | undefined {
 export function toAccounts({ context }: Static<typeof PutInstanceBody>): Accounts {
   const globalAccountId = given(context?.globalaccount_id);
   const subaccountId = given(context?.subaccount_id);
-  // Platforms send mail addresses in any case; one person must stay one (contract 3).
+  // Platforms send mail addresses in any case; one person must stay one (docs/api.md, "Attach a cluster").
   const userId = given(context?.user_id)?.toLowerCase();
   return {
     ...(globalAccountId === undefined ? {} : { globalAccountId }),
@@ -82,7 +82,7 @@ export function fromBinding(binding: HandedOutBinding) {
     credentials: {
       kubeconfig: binding.kubeconfig.reveal(),
       server: binding.server,
-      // JSON leaves out what is undefined: without CA data in the source, none is named (contract 4).
+      // JSON leaves out what is undefined: without CA data in the source, none is named.
       certificate_authority_data: binding.certificateAuthorityData,
       token: binding.token.reveal(),
     },

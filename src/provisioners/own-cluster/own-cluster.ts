@@ -1,5 +1,5 @@
 // Plan `own_cluster`: a cluster that exists already is attached by its kubeconfig. Nothing is made but the namespace
-// of the grants, and that one stays when the instance goes (contract 2).
+// of the grants, and that one stays when the instance goes (docs/api.md, "Delete an instance").
 import { BrokerError, UpstreamError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { type AddressGuard, sentenceOfRefusal } from '../../kubernetes/address-guard.ts';

@@ -1,5 +1,5 @@
 // A cluster that is away: what cannot be issued blocks nothing, what cannot be revoked is never told as done, and when
-// the cluster is back a repeat settles everything (contract 4; KEB defects 3, 31).
+// the cluster is back a repeat settles everything (docs/api.md, "Bind" and "Unbind"; KEB defects 3, 31).
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { describeWith } from '../../support/needs.ts';

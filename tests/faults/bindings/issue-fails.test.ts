@@ -1,4 +1,4 @@
-// Each of the four calls of an issue fails in each way that a cluster can fail: the answer by contract 4, nothing left
+// Each of the four calls of an issue fails in each way that a cluster can fail: the answer of docs/api.md, nothing left
 // on the cluster, the id and the slot free at once (KEB defects 3, 4, 15, 21).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterProxy, type FaultAct, openClusterProxy } from '../../support/cluster-proxy.ts';

@@ -1,5 +1,5 @@
 // The process dies in the middle of an issue or of a revocation: the row that announced it is found by the next
-// process, and a DELETE or a repeat settles it (design 2.1; osb.md C148).
+// process, and a DELETE or a repeat settles it (docs/architecture.md, "The promises"; C148).
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type BrokerProcess, startBrokerProcess } from '../../support/broker-process.ts';

@@ -1,4 +1,4 @@
-// The second table of contract 4: each state of a binding against PUT, GET, DELETE and last_operation. A misbehaving
+// Each state of a binding against PUT, GET, DELETE and last_operation (docs/api.md, from "Bind" on). A misbehaving
 // cluster holds a binding in states that pass too soon otherwise.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';

@@ -1,5 +1,5 @@
 // `cleanup` and `confirm-restore` as a shell sees them, on PostgreSQL: what they do to the ledger and to clusters beside
-// brokers that run, what they print, and with which status they end (contract 7).
+// brokers that run, what they print, and with which status they end (docs/configuration.md, "Commands").
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type MainRun, runMain } from '../../support/broker-process.ts';
 import { brokerSettings } from '../../support/broker-settings.ts';

@@ -1,5 +1,5 @@
 // kill -9 in the middle of operations: another process on the same database ends them, once, from where they were, by
-// the rows alone (design 6). The jobs that woke them are lost with the process.
+// the rows alone (docs/architecture.md, "Operations"). The jobs that woke them are lost with the process.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterEyes, openClusterEyes } from '../../support/cluster-administrator.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';

@@ -1,5 +1,5 @@
 // Replicas on one database: they may start at once on an empty one, know each other's secrets and marks, and share
-// operations without ever running one twice (issue 3, section 3; design 6).
+// operations without ever running one twice (docs/architecture.md, "Operations").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runOperation } from '../../../src/background/operation-runner.ts';
 import { wakeOperations } from '../../../src/background/wake-operations.ts';

@@ -1,5 +1,5 @@
 // `rotate-keys`: everything that is sealed comes under the current key while fetches go on, a run that is killed is
-// finished by the next one, and afterwards the old key can go (issue 5, "Keys"; design 6, "A lost key").
+// finished by the next one, and afterwards the old key can go (docs/configuration.md, "Environment variables").
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';

@@ -1,4 +1,5 @@
-// What a bind and a fetch answer, to the letter: bodies, headers, times, and what is kept of who asked (contract 4).
+// What a bind and a fetch answer, to the letter: bodies, headers, times, and what is kept of who asked
+// (docs/api.md, "Bind").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { bindingPath, OWN_CLUSTER_PLAN_ID, SERVICE_ID } from '../../support/platform.ts';

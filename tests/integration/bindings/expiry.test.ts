@@ -1,5 +1,5 @@
 // Expiry, by a clock in the test's hand: what is expired is not handed out, blocks nothing, and is taken over by the
-// next bind (contract 4, row "expired" of both tables).
+// next bind (docs/api.md, from "Bind" to "Unbind").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finishRevocation } from '../../../src/broker/finish-revocation.ts';
 import { findBinding } from '../../../src/storage/bind-facts.ts';

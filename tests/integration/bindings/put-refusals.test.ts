@@ -1,5 +1,5 @@
-// PUT of a binding that is refused: the first table of contract 4, row by row and in its order. Each 4xx leaves the
-// ledger as it was (osb.md C31).
+// PUT of a binding that is refused: the table of docs/api.md, "Bind", row by row and in its order. Each 4xx leaves the
+// ledger as it was (C31).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import {

@@ -1,5 +1,5 @@
-// The limit of live bindings, and what parallel requests may not do to it or to each other (contract 4, "Slots";
-// osb.md C61, C62).
+// The limit of live bindings, and what parallel requests may not do to it or to each other (docs/api.md, "Bind"; C61,
+// C62).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import type { TestBroker } from '../../support/broker.ts';

@@ -1,5 +1,5 @@
 // Faults of our own storage: a credential that was changed, moved or whose key is lost. They are told as what they are,
-// and never as "there is no such binding" (contract 4, GET; KEB defects 24, 25, 29, 42).
+// and never as "there is no such binding" (docs/api.md, "Fetch a binding"; KEB defects 24, 25, 29, 42).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/needs.ts';
 import { refusal, expectErrorBody } from './refusals.ts';

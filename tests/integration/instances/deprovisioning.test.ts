@@ -1,6 +1,6 @@
 // DELETE of an instance: it ends the bindings in the transaction that accepts it, takes their rights away on the
-// cluster, waits two minutes for a silent one and no longer, and is remembered for a day (contract 3; osb.md C106 to
-// C113). A failed deprovisioning that is repeated comes with the runtimes that can fail so.
+// cluster, waits two minutes for a silent one and no longer, and is remembered for a day (C106 to C113). A
+// failed deprovisioning that is repeated comes with the runtimes that can fail so.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { wakeOperations } from '../../../src/background/wake-operations.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';

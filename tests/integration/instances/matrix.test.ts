@@ -1,6 +1,6 @@
-// The state matrix of instances (OSB 2.17; osb.md S), cell by cell over HTTP, PostgreSQL and a real API server. Each
+// The state matrix of instances (OSB 2.17), cell by cell over HTTP, PostgreSQL and a real API server. Each
 // cell has an instance of its own and also runs without credentials, without a version and with one that is too old;
-// its own request carries fields that OSB does not know. What is refused with 4xx has changed nothing (osb.md C31).
+// its own request carries fields that OSB does not know. What is refused with 4xx has changed nothing (C31).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBroker, type TestBroker } from '../../support/broker.ts';
 import { sharedCluster } from '../../support/cluster.ts';

@@ -1,5 +1,5 @@
 // GET /bindings: every grant that has not ended, by state and page by page; why a revocation is stuck; and never a
-// credential (contract 5).
+// credential (docs/api.md, "Which bindings there are").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import type { ListedBinding } from '../../support/operator.ts';

@@ -1,5 +1,5 @@
-// A day after its end the ledger forgets, and answers stay the same until then (contract 3 and 4; KEB 34: rows that
-// outlive their instance).
+// A day after its end the ledger forgets, and answers stay the same until then (docs/architecture.md, "What goes on by
+// itself"; KEB 34: rows that outlive their instance).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finishRevocations } from '../../../src/background/finish-revocations.ts';
 import { pruneHistory } from '../../../src/background/prune-history.ts';
