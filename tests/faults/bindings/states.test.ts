@@ -47,7 +47,7 @@ describeWith({ postgres: true, cluster: true }, 'a binding', () => {
     return { get: fetched.status, lastOperation: state };
   }
 
-  it('unknown: 404 to GET and last_operation, 410 to DELETE, 201 to PUT', async () => {
+  it('KEB defect 22: unknown: 404 to GET and last_operation, 410 to DELETE, 201 to PUT', async () => {
     const ids = named('unknown');
     expect(await seen(ids)).toEqual({ get: 404, lastOperation: undefined });
     expect(await refusal(scene, () => scene.platform.unbind(ids))).toMatchObject({

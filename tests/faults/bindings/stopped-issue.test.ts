@@ -224,7 +224,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
     });
   });
 
-  it('a platform that hangs up leaves no credential without a row, and DELETE finds it', async () => {
+  it('KEB defect 6: a platform that hangs up leaves no credential without a row, and DELETE finds it', async () => {
     const ids = { instance, binding: newId('hung-up') };
     const held = proxy.misbehave({ on: CALLS['the token'], act: { kind: 'hold' }, times: 1 });
     const patience = new AbortController();

@@ -105,7 +105,7 @@ describeOnEngines('a bind that is refused', { cluster: true }, (engine) => {
       ['deprovision', 'failed', 400],
       ['suspend', 'succeeded', 400],
       ['resume', 'failed', 400],
-    ])('KEB defects 8 and 9: %s %s: %i', async (type, state, status) => {
+    ])('KEB defects 8, 9 and 23: while to %s is %s: %i', async (type, state, status) => {
       const held = await scene.attach();
       const live = { instance: held, binding: 'live' };
       expect((await scene.platform.bind(live)).status).toBe(201);
