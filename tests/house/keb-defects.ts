@@ -16,7 +16,7 @@ const NO_RUNTIMES =
   'The list of runtimes, with its filter, comes with the operators’ side. The list of bindings tells live from expired.';
 const NO_OPENAPI = 'There is no OpenAPI document yet; it comes with the operators’ side.';
 const ABOUT_TESTS =
-  'It is about tests and not about the broker. All of ours are here, and what went untested is 1, 5, 8, 9, 25, 29 and 31.';
+  'It is about tests and not about the broker. All of ours are here; what went untested there is what 1, 2, 5, 8, 9, 25, 29 and 31 are about.';
 
 export const DEFECT_GROUPS: readonly DefectGroup[] = [
   {
@@ -74,7 +74,7 @@ export const DEFECT_GROUPS: readonly DefectGroup[] = [
       'Rows of bindings outlived their instance.',
       'Cleanup ended as a success whatever had failed, and two runs could get in each other’s way.',
       [
-        'Figures of bindings could be negative, told nothing from 0 badly, and had no place for slow requests.',
+        'Figures of bindings could be negative, could not tell none from 0, and had no place for slow requests.',
         NO_FIGURES,
       ],
     ],

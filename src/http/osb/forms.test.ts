@@ -35,7 +35,7 @@ describe('a body of the wrong form', () => {
       'The body must not contain NUL characters or unpaired surrogates.',
     ],
   ])(
-    'KEB defect 23: is refused for every route that needs one: %s',
+    'KEB defect 23: none, or no JSON object, is 400 for every route that needs one: %s',
     async (_, payload, description) => {
       const headers = { 'content-type': 'application/json' };
       for (const url of [INSTANCE, BINDING]) {

@@ -89,7 +89,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
     });
 
   it.each(MOMENTS)(
-    'KEB defect 5: by a DELETE while $call is held $when: DELETE 200, PUT CE, nothing left',
+    'KEB defect 5: an issue is stopped by a DELETE while $call is held $when: DELETE 200, PUT CE, nothing left',
     async ({ on, act }) => {
       const ids = { instance, binding: newId('stopped') };
       const { binding, release } = await issueOnHold(ids, { on, act });
