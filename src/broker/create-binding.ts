@@ -63,6 +63,7 @@ async function issueOrRepeat(
           instanceId: instance.id,
           bindingId: request.bindingId,
           grant: decided.binding.grant.name,
+          requestedBy: request.createdBy,
         });
         return { outcome: 'same', binding, remainingSlots };
       }

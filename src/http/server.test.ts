@@ -72,7 +72,7 @@ describe('the request identity', () => {
     });
   });
 
-  it('is not invented where there is none', async () => {
+  it('KEB defect 23: a request identity is not invented where there is none', async () => {
     const { server, log } = refusingServer();
     const answer = await send(server, { method: 'GET', url: '/v2/catalog' });
 

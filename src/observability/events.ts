@@ -95,7 +95,10 @@ export function clusterClockDiffers(
 }
 
 /** A repeat or a fetch got what there was. */
-export function bindingHandedOutAgain(log: Logger, facts: GrantFacts): void {
+export function bindingHandedOutAgain(
+  log: Logger,
+  facts: GrantFacts & { readonly requestedBy: string },
+): void {
   log.info({ event: 'binding-handed-out-again', ...facts }, 'binding handed out again');
 }
 

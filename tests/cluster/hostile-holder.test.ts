@@ -192,7 +192,9 @@ describeOnClusters('a hostile holder', (open) => {
     await dropOwn(holder);
   });
 
-  it.concurrent('gets nothing when his id is bound again, 20 times of 20', async ({ expect }) => {
+  it.concurrent('KEB defect 45: gets nothing when his id is bound again, 20 times of 20', async ({
+    expect,
+  }) => {
     const [first, second] = await Promise.all([scene.attach(), scene.attach()]);
     const words = Array.from({ length: 20 }, (_, at) => `again-${at}`);
     const instanceOf = (at: number): string => (at % 2 === 0 ? first : second);

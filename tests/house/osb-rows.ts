@@ -2,12 +2,6 @@
 // code and tests name them. A row without a test has the reason here, in words for users; osb-coverage.test.ts makes
 // docs/osb-coverage.md of it and of the titles of tests.
 
-export interface OsbRow {
-  readonly says: string;
-  /** Why no test shows it; absent where tests do. */
-  readonly reason?: string;
-}
-
 export interface OsbGroup {
   readonly title: string;
   /** Number of the first row; the others follow it. */

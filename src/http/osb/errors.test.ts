@@ -56,7 +56,7 @@ describe('a failure', () => {
     ['that an operator must see to', 'unauthorized'],
     ['whose schema is not migrated', 'not-found'],
     ['whose certificate does not convince', 'tls'],
-  ] as const)('of a database %s is 503; its words stay inside', (_, reason) => {
+  ] as const)('KEB defect 15: of a database %s is 503; its words stay inside', (_, reason) => {
     const detail = 'connect ECONNREFUSED 10.0.0.7:5432';
     const answer = answerToFailure(
       new UpstreamError({

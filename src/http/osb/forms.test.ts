@@ -34,14 +34,17 @@ describe('a body of the wrong form', () => {
       String.raw`{"parameters":{"\ud800":1}}`,
       'The body must not contain NUL characters or unpaired surrogates.',
     ],
-  ])('is refused for every route that needs one: %s', async (_, payload, description) => {
-    const headers = { 'content-type': 'application/json' };
-    for (const url of [INSTANCE, BINDING]) {
-      const answer = await send(server, { method: 'PUT', url, headers, payload });
+  ])(
+    'KEB defect 23: none, or no JSON object, is 400 for every route that needs one: %s',
+    async (_, payload, description) => {
+      const headers = { 'content-type': 'application/json' };
+      for (const url of [INSTANCE, BINDING]) {
+        const answer = await send(server, { method: 'PUT', url, headers, payload });
 
-      expect([answer.statusCode, answer.json()]).toEqual([400, { description }]);
-    }
-  });
+        expect([answer.statusCode, answer.json()]).toEqual([400, { description }]);
+      }
+    },
+  );
 
   it.each([
     ['service_id missing', { service_id: undefined }, 'The body must have service_id.'],

@@ -149,7 +149,7 @@ describeWith({ postgres: true, cluster: true }, 'while the cluster is away', () 
     expect((await unbinding).status).toBe(200);
   });
 
-  it('deprovisioning is accepted, ends the bindings at once, and finishes when the cluster is back', async () => {
+  it('KEB defect 34: deprovisioning is accepted, ends the bindings at once, and finishes when the cluster is back', async () => {
     instance = await attach();
     const ids = { instance, binding: newId('going') };
     const bound = await scene.platform.bind(ids);
@@ -166,7 +166,7 @@ describeWith({ postgres: true, cluster: true }, 'while the cluster is away', () 
       limitMs: 25_000,
       isSo: async () => (await scene.platform.getInstance(ids)).status === 404,
     });
-    // KEB defect 34: no row outlives its instance as something that is still owed.
+    // No row outlives its instance as something that is still owed.
     expect(
       await scene.ledger.sql(
         `select g.id from grants g join instances i on i.key = g.instance_key

@@ -57,7 +57,7 @@ describeWith({ postgres: true, cluster: true }, 'a cluster that takes its time',
   }
 
   it.concurrent.each(MOMENTS)(
-    'KEB defect 6: holds $call $when: 503 at the create limit, nothing left',
+    'KEB defect 6: a cluster holds $call $when: 503 at the create limit, nothing left',
     async ({ on, act }) => {
       const { proxy, instance } = await clusterOfItsOwn();
       const ids = { instance, binding: newId('held') };

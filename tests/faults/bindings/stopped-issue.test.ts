@@ -88,7 +88,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
     });
 
   it.each(MOMENTS)(
-    'KEB defect 5: by a DELETE while $call is held $when: DELETE 200, PUT CE, nothing left',
+    'KEB defect 5: an issue is stopped by a DELETE while $call is held $when: DELETE 200, PUT CE, nothing left',
     async ({ on, act }) => {
       const ids = { instance, binding: newId('stopped') };
       const { binding, release } = await issueOnHold(ids, { on, act });
@@ -223,7 +223,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
     });
   });
 
-  it('a platform that hangs up leaves no credential without a row, and DELETE finds it', async () => {
+  it('KEB defect 6: a platform that hangs up leaves no credential without a row, and DELETE finds it', async () => {
     const ids = { instance, binding: newId('hung-up') };
     const held = proxy.misbehave({ on: CALLS['the token'], act: { kind: 'hold' }, times: 1 });
     const patience = new AbortController();

@@ -38,7 +38,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
 
   const bindings = (count: number) => Array.from({ length: count }, (_, at) => `b-${at}`);
 
-  it('C129: are ten; the eleventh is told when the next one frees', async () => {
+  it('C129: KEB defect 37: are ten; the eleventh is told when the next one frees', async () => {
     const instance = await scene.attach();
     const expiries: string[] = [];
     for (const binding of bindings(10)) {

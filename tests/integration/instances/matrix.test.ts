@@ -53,7 +53,7 @@ const REFUSED: readonly (readonly [number, Readonly<Record<string, string>>])[] 
 const REQUEST_IDENTITY = 'e26cee84-6b38-4456-b34e-d1a9f002c956';
 
 describeOnEngines(
-  'C58, C72, C73, C80, C85, C103: the state matrix of instances',
+  'C58, C72, C73, C80, C85, C103: KEB defect 41: the state matrix of instances',
   { cluster: true },
   (engine) => {
     let database: FreshDatabase;

@@ -99,7 +99,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
   });
 
   describe('fetched', () => {
-    it('C83: shows its parameters without the kubeconfig, and no part of it', async () => {
+    it('C83: KEB defect 41: shows its parameters without the kubeconfig, and no part of it', async () => {
       const ids = await ready(proxy.adminKubeconfig, { name: 'shown', region: 'eu' });
       const { status, body } = await broker.platform.getInstance(ids);
       expect({ status, body }).toEqual({

@@ -81,7 +81,7 @@ describeOnEngines('a cluster that is away', { cluster: true }, (engine) => {
 
   const attach = () => scene.attach({ kubeconfig: proxy.adminKubeconfig });
 
-  it('KEB 31: is asked again with growing delay and without an end, until it is back', async () => {
+  it('KEB defect 31: is asked again with growing delay and without an end, until it is back', async () => {
     const instance = await attach();
     await bindSome(scene, instance, 1);
     await proxy.takeDown();
@@ -150,7 +150,7 @@ describeOnEngines('a cluster that is away', { cluster: true }, (engine) => {
     expect(after).toEqual({ revoked: 6, failed: 0, lookedAgain: 0 });
   });
 
-  it('KEB 34: of a deleted instance keeps what cleaning needs, and nothing once it is back and clean', async () => {
+  it('KEB defect 34: of a deleted instance keeps what cleaning needs, and nothing once it is back and clean', async () => {
     const instance = await attach();
     await bindSome(scene, instance, 2);
     await proxy.takeDown();
@@ -236,7 +236,7 @@ describeOnEngines('a cluster that is away', { cluster: true }, (engine) => {
     expect((await grantsOf(scene, instance))[0]).toMatchObject({ proof: 'cluster-gone' });
   });
 
-  it('KEB 29: access that cannot be opened makes its own grants stuck, and nobody else', async () => {
+  it('KEB defect 29: access that cannot be opened makes its own grants stuck, and nobody else', async () => {
     const [damaged, healthy] = [await attach(), await attach()];
     await bindSome(scene, damaged, 1);
     await bindSome(scene, healthy, 1);
@@ -269,7 +269,7 @@ describeOnEngines('an attempt that has ended without an outcome', { cluster: tru
     await scene.close();
   });
 
-  it('KEB 4: is looked at once more, and what arrived after its end is removed', async () => {
+  it('KEB defect 4: is looked at once more, and what arrived after its end is removed', async () => {
     const instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
     const binding = newId('late');
     const late = proxy.misbehave({ on: /^POST .*\/cluster/, act: { kind: 'arrive-late' } });
@@ -423,7 +423,7 @@ describeOnEngines('many clusters', { cluster: true }, (engine) => {
 });
 
 describeWith({ postgres: true, cluster: true }, 'two replicas', () => {
-  it('KEB 35: run their passes beside each other, and never work on one grant at once', async () => {
+  it('KEB defect 35: run their passes beside each other, and never work on one grant at once', async () => {
     const sandbox = await startTestSandbox();
     const scene = await openScene({ reconciles: false });
     try {

@@ -60,7 +60,7 @@ describeOnEngines('a sweep for orphans', {}, (engine) => {
   const events = (event: string, grant: string): number =>
     scene.broker.log().filter((line) => line['event'] === event && line['grant'] === grant).length;
 
-  it('removes what has a valid mark, no row, and is more than a day old', async () => {
+  it('KEB defect 33: removes what has a valid mark, no row, and is more than a day old', async () => {
     const orphan = await plant({ markedAt: ago(25 * HOUR_MS) });
     expect(await scene.eyes.statusWith(orphan.token.reveal())).toBe(200);
     expect(await sweeper.sweep()).toEqual({
