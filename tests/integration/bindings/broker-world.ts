@@ -125,18 +125,18 @@ export class BrokerWorld implements World {
     return { outcome: 'stalled', resume: () => this.#resume(answer) };
   }
 
-  fetch(bindingId: string, by: Replica): Promise<FetchAnswer> {
+  fetch(bindingId: string): Promise<FetchAnswer> {
     return orRefused(async () => {
       const address = { instanceId: this.#plot.instance, bindingId };
-      const binding = await getBinding(this.#replicas[by], address);
+      const binding = await getBinding(this.#plot.broker, address);
       return { outcome: 'shown', credential: credentialOf(binding) };
     });
   }
 
-  ask(bindingId: string, by: Replica): Promise<AskAnswer> {
+  ask(bindingId: string): Promise<AskAnswer> {
     return orRefused(async () => {
       const address = { instanceId: this.#plot.instance, bindingId };
-      const { state } = await getBindingOperation(this.#replicas[by], address);
+      const { state } = await getBindingOperation(this.#plot.broker, address);
       return { outcome: 'reported', state };
     });
   }

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 
 /** Few of each, so that what happens meets: repeats, conflicts, and a third one that finds no slot. */
-const BINDINGS = ['a', 'b', 'c'] as const;
+export const BINDINGS = ['a', 'b', 'c'] as const;
 export const MAX_LIVE = 2;
 
 /** Undefined: the request leaves it to the plan, which says 600 too, and still it is another request. */
@@ -45,16 +45,11 @@ export interface StalledOrder extends Omit<BindOrder, 'by'> {
   readonly isSeen: boolean;
 }
 
-interface Asked {
-  readonly binding: string;
-  readonly by: Replica;
-}
-
 export type Act =
   | ({ readonly kind: 'bind' } & BindOrder)
   /** Stalls: goes on when it is resumed. Crashes: does not, for as long as the history goes. */
   | ({ readonly kind: 'stall' | 'crash' } & StalledOrder)
-  | ({ readonly kind: 'fetch' | 'ask' | 'unbind' } & Asked)
+  | { readonly kind: 'unbind'; readonly binding: string; readonly by: Replica }
   | { readonly kind: 'pass time'; readonly seconds: number }
   | { readonly kind: Bare };
 
@@ -74,7 +69,7 @@ type Bare = (typeof BARE)[number];
 /** How often each of them comes; what most others need, or what ends a history, more and less often. */
 const WEIGHT_OF: Readonly<Record<Bare, number>> = {
   resume: 2,
-  'cluster down': 1,
+  'cluster down': 2,
   'cluster up': 2,
   expire: 2,
   finish: 2,
@@ -106,7 +101,6 @@ function anAct(): fc.Arbitrary<Act> {
       }),
     },
     { weight: 4, arbitrary: fc.record({ kind: kind('unbind'), binding, by }) },
-    { weight: 3, arbitrary: fc.record({ kind: kind('fetch', 'ask'), binding, by }) },
     {
       weight: 5,
       arbitrary: fc.record({ kind: kind('pass time'), seconds: fc.constantFrom(...PASSING) }),
@@ -126,11 +120,8 @@ function inWords(act: Act): string {
     case 'stall':
     case 'crash':
       return `bind ${act.binding} for ${lifetime(act.seconds)} at a replica that ${act.kind === 'stall' ? 'stalls' : 'crashes'} ${act.at}${act.isSeen ? ', and is still seen' : ''}`;
-    case 'fetch':
     case 'unbind':
-      return `${act.kind} ${act.binding} at the ${act.by}`;
-    case 'ask':
-      return `ask the ${act.by} how ${act.binding} went`;
+      return `unbind ${act.binding} at the ${act.by}`;
     case 'pass time':
       return `pass ${act.seconds} s`;
     case 'resume':

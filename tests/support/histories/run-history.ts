@@ -1,6 +1,6 @@
 // Lets a history happen to a world, one act after the other, with a witness who looks after each of them; then lets
 // everything settle, twice: while those that crashed stay away, and after all that stalled have come back.
-import type { Act, StalledOrder } from './history.ts';
+import { type Act, BINDINGS, type StalledOrder } from './history.ts';
 import { Witness } from './witness.ts';
 import type { BindAnswer, Seen, StalledBind, World } from './world.ts';
 
@@ -64,16 +64,6 @@ class Run {
       case 'resume':
         await this.#resume([...this.#held].find(({ hasCrashed }) => !hasCrashed));
         return;
-      case 'fetch':
-        this.#witness.fetched(
-          act.binding,
-          await world.fetch(act.binding, act.by),
-          await this.#moment(),
-        );
-        return;
-      case 'ask':
-        this.#witness.asked(act.binding, await world.ask(act.binding, act.by), world.now());
-        return;
       case 'unbind':
         await this.#untilCrashIsOver(act.binding);
         this.#witness.unbound(
@@ -102,8 +92,14 @@ class Run {
     }
   }
 
+  /** All that anybody can see: the ledger and the cluster, and what callers are told of each binding. */
   async look(): Promise<void> {
-    this.#witness.looked(await this.#moment());
+    const moment = await this.#moment();
+    this.#witness.looked(moment);
+    for (const binding of BINDINGS) {
+      this.#witness.fetched(binding, await this.#world.fetch(binding), moment);
+      this.#witness.asked(binding, await this.#world.ask(binding), moment.now);
+    }
   }
 
   /** Until nothing is due: what could not be done is tried again, and what ended without an outcome is looked at. */
@@ -117,9 +113,8 @@ class Run {
       await this.look();
     }
     await world.sweep();
-    const moment = await this.#moment();
-    this.#witness.looked(moment);
-    this.#witness.settled(moment);
+    await this.look();
+    this.#witness.settled(await this.#moment());
     await this.#tryCredentials();
   }
 

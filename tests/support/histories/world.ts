@@ -56,8 +56,8 @@ export interface World {
   bind(order: BindOrder, whenWaiting: WhenWaiting): Promise<BindAnswer>;
   /** Its replica is seen at its start and, where that is asked for, for as long as the history goes. */
   stall(order: StalledOrder, whenWaiting: WhenWaiting): Promise<StalledBind | BindAnswer>;
-  fetch(binding: string, by: Replica): Promise<FetchAnswer>;
-  ask(binding: string, by: Replica): Promise<AskAnswer>;
+  fetch(binding: string): Promise<FetchAnswer>;
+  ask(binding: string): Promise<AskAnswer>;
   unbind(binding: string, by: Replica, whenWaiting: WhenWaiting): Promise<UnbindAnswer>;
   deprovision(): Promise<void>;
   takeDown(): void;
