@@ -229,18 +229,20 @@ export class BrokerWorld implements World {
     binding: string,
     whenWaiting: WhenWaiting,
   ): Promise<Answer> {
-    let isOver = this.#stalled.size === 0;
+    const state = { isOver: this.#stalled.size === 0, isWaiting: false };
     const end = (): void => {
-      isOver = true;
+      state.isOver = true;
     };
     answer.then(end, end);
-    let isWaiting = false;
     await until({
       what: `the request for ${binding} is answered, or waits`,
       limitMs: LIMIT_MS,
-      isSo: async () => isOver || (isWaiting = await this.#isAwaited(binding)),
+      isSo: async () => {
+        state.isWaiting = !state.isOver && (await this.#isAwaited(binding));
+        return state.isOver || state.isWaiting;
+      },
     });
-    if (isWaiting) await whenWaiting();
+    if (state.isWaiting) await whenWaiting();
     return answer;
   }
 

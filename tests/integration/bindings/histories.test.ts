@@ -12,6 +12,9 @@ import { type HistoryGround, openHistoryGround } from './history-ground.ts';
 const RUNS = { postgres: 25, embedded: 10 } as const;
 const LONGEST = 15;
 
+/** Shrinking ends then, with the shortest counterexample so far; what is right has passed long before. */
+const INTERRUPT_AFTER_MS = 90_000;
+
 vi.setConfig({ testTimeout: 120_000 });
 
 describeOnEngines('whatever happens to the bindings of an instance', {}, (engine) => {
@@ -32,6 +35,11 @@ describeOnEngines('whatever happens to the bindings of an instance', {}, (engine
         await world.close();
       }
     });
-    await expect(fc.assert(happens, { numRuns: RUNS[engine] })).resolves.toBeUndefined();
+    const limits = {
+      numRuns: RUNS[engine],
+      interruptAfterTimeLimit: INTERRUPT_AFTER_MS,
+      markInterruptAsFailure: true,
+    };
+    await expect(fc.assert(happens, limits)).resolves.toBeUndefined();
   });
 });

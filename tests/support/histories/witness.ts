@@ -142,10 +142,10 @@ export class Witness {
     { now, isHonoured }: { readonly now: Date; readonly isHonoured: boolean },
   ): void {
     const { grant, token, expiresAt } = credential;
-    const isPromised = [...this.#promised.values()].some((each) => each.credential.token === token);
-    const isLive = isPromised && expiresAt > now;
-    if (isLive) hold('what is promised lives', isHonoured, `${grant} is refused`);
-    else if (expiresAt <= now || this.#dead.has(grant)) {
+    const promised = [...this.#promised.values()].map((each) => each.credential.token);
+    if (expiresAt > now && promised.includes(token)) {
+      hold('what is promised lives', isHonoured, `${grant} is refused`);
+    } else if (expiresAt <= now || this.#dead.has(grant)) {
       hold('nothing dead works', !isHonoured, `${grant} is not refused`);
     }
   }
