@@ -159,7 +159,8 @@ class Run {
     this.#held.delete(held);
     const answer: BindAnswer = await held.bind.resume();
     const heldForMs = this.#world.now().getTime() - held.since.getTime();
-    if (heldForMs <= HEARD_WITHIN_MS) this.#witness.bound(held.order, answer, await this.#moment());
+    if (heldForMs > HEARD_WITHIN_MS || isFenced(answer)) return;
+    this.#witness.bound(held.order, answer, await this.#moment());
   }
 
   async #tryCredentials(): Promise<void> {
@@ -168,4 +169,9 @@ class Run {
       this.#witness.tried(credential, { now: this.#world.now(), isHonoured });
     }
   }
+}
+
+/** Somebody took over meanwhile, and issued what lives now: its own writer may be told so, and is to repeat. */
+function isFenced(answer: BindAnswer): boolean {
+  return answer.outcome === 'refused' && answer.code === 'concurrent-operation';
 }
