@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { tokenPlace } from '../../../src/storage/grants.ts';
+import { markKeyPlace } from '../../../src/storage/installation.ts';
 import { accessPlace } from '../../../src/storage/instances.ts';
 import { type SealedPlace, Sealer, type SealingKey } from '../../../src/storage/sealing.ts';
 import { startBroker, type TestBroker } from '../../support/broker.ts';
@@ -97,16 +98,27 @@ describeWith({ postgres: true, cluster: true }, 'one of two sealing keys', () =>
       ]);
     }
 
+    async function resealMarkKey(): Promise<void> {
+      const [row] = await scene.ledger.sql<{ id: string; sealed_mark_key: string }>(
+        'select id, sealed_mark_key from installation',
+      );
+      const { id = '', sealed_mark_key = '' } = row ?? {};
+      await scene.ledger.sql('update installation set sealed_mark_key = $1', [
+        underSecond(sealed_mark_key, markKeyPlace(id)),
+      ]);
+    }
+
     const loggedErrors = (): string =>
       JSON.stringify(broker.log().filter(({ level }) => level === 'error'));
 
     it('a token of it: 500 to a fetch and to a repeat, never 404, and operators read why', async () => {
-      for (const ask of [broker.platform.getBinding, broker.platform.bind]) {
-        const answer = await ask.call(broker.platform, idsOf('sealed'));
+      const ids = idsOf('sealed');
+      for (const ask of ['getBinding', 'bind'] as const) {
+        const answer = await broker.platform[ask](ids);
         expect(answer.status).toBe(500);
         expectErrorBody(answer);
       }
-      expect((await broker.platform.bindingOperation(idsOf('sealed'))).body).toMatchObject({
+      expect((await broker.platform.bindingOperation(ids)).body).toMatchObject({
         state: 'succeeded',
       });
       expect(loggedErrors()).toContain('SealingError');
@@ -171,6 +183,29 @@ describeWith({ postgres: true, cluster: true }, 'one of two sealing keys', () =>
       const ids = idsOf(newId('meanwhile'));
       expect((await broker.platform.bind(ids)).status).toBe(201);
       expect((await broker.platform.unbind(ids)).status).toBe(200);
+    });
+
+    it('the key of our marks of it: no bind, by 500; fetches and DELETEs of what was issued go on', async () => {
+      const ids = idsOf(newId('marked'));
+      const issued = await broker.platform.bind(ids);
+      await resealMarkKey();
+      const started = await open([first, ...others]);
+
+      const fresh = idsOf(newId('unmarked'));
+      const answer = await started.platform.bind(fresh);
+      expect(answer.status).toBe(500);
+      expectErrorBody(answer);
+      expect(await scene.objects(fresh.binding)).toEqual([]);
+      expect((await started.platform.getBinding(ids)).body.credentials).toEqual(
+        issued.body.credentials,
+      );
+      expect((await started.platform.unbind(ids)).status).toBe(200);
+      expect([401, 403]).toContain(await scene.eyes.statusWith(issued.body.credentials.token));
+      const ready = await fetch(`${started.operatorUrl}/readyz`);
+      expect(await ready.json()).toMatchObject({
+        warnings: [expect.stringMatching(/^The key that signs our marks .+ cannot be opened/)],
+      });
+      await started.stop();
     });
 
     it('with the key back all of it works again, with the same credential', async () => {

@@ -159,7 +159,8 @@ class Run {
     this.#held.delete(held);
     const answer: BindAnswer = await held.bind.resume();
     const heldForMs = this.#world.now().getTime() - held.since.getTime();
-    if (heldForMs > HEARD_WITHIN_MS || isFenced(answer)) return;
+    // Somebody may have taken over meanwhile, and issued what lives by now: its own writer is told what it met itself.
+    if (heldForMs > HEARD_WITHIN_MS || answer.outcome === 'refused') return;
     this.#witness.bound(held.order, answer, await this.#moment());
   }
 
@@ -169,9 +170,4 @@ class Run {
       this.#witness.tried(credential, { now: this.#world.now(), isHonoured });
     }
   }
-}
-
-/** Somebody took over meanwhile, and issued what lives now: its own writer may be told so, and is to repeat. */
-function isFenced(answer: BindAnswer): boolean {
-  return answer.outcome === 'refused' && answer.code === 'concurrent-operation';
 }

@@ -103,9 +103,12 @@ export class Witness {
       return;
     }
     this.#promised.delete(binding);
-    for (const grant of seen.grants.filter((each) => each.binding === binding)) {
+    const attempts = seen.grants.filter((each) => each.binding === binding);
+    for (const grant of attempts) {
       this.#dead.add(grant.name);
-      if (answer.outcome !== 'ended') continue;
+      // An earlier attempt that never got to hand anything out may be reopened by its own late writer, for the sweep.
+      const isAnswered = grant === attempts.at(-1) || this.#handedOut.has(grant.name);
+      if (answer.outcome !== 'ended' || !isAnswered) continue;
       const isGone = grant.hasEnded && !seen.objects.includes(grant.name);
       hold('ended when told so', isGone, `${binding} was told to be deleted, ${grant.name} is not`);
     }
