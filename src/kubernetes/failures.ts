@@ -52,11 +52,21 @@ export function failureOfAnswer(action: string, answer: RefusedAnswer): Upstream
   return new UpstreamError({
     system: 'cluster',
     action,
-    reason: saysNamespaceEnds(refusal) ? 'not-found' : reasonOf(status),
+    reason: reasonOf(status, refusal),
     detail: safeDetail(`${status} ${messageOf(refusal) ?? answer.contentType}`.trim()),
     status,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
+}
+
+/**
+ * A 404 says that an object is gone, and ends the grant whose object it was: so only an API server is believed. What
+ * stands before one answers 404 with a page of its own, for objects that are there, while it knows no way to it.
+ */
+function reasonOf(status: number, refusal: Refusal | undefined): UpstreamReason {
+  if (saysNamespaceEnds(refusal)) return 'not-found';
+  if (status === 404 && refusal === undefined) return 'malformed-answer';
+  return REASON_BY_STATUS[status] ?? (status >= 500 ? 'server-error' : 'unexpected-status');
 }
 
 /** How our own side ended the call, where it did. */
@@ -97,10 +107,6 @@ function failure(action: string, reason: UpstreamReason, detail: string): Upstre
 function codeOf(thrown: unknown): string {
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : '';
-}
-
-function reasonOf(status: number): UpstreamReason {
-  return REASON_BY_STATUS[status] ?? (status >= 500 ? 'server-error' : 'unexpected-status');
 }
 
 /** A Kubernetes Status as anybody could have written it. */

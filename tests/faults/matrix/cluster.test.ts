@@ -56,6 +56,11 @@ const FAULTS: readonly Fault[] = [
     bind: 502,
   },
   {
+    how: '404 with a web page',
+    act: { kind: 'answer', status: 404, headers: { 'content-type': 'text/html' }, body: '<html>' },
+    bind: 502,
+  },
+  {
     how: 'JSON that is none',
     act: { kind: 'answer', status: 200, headers: json, body: '{"kind":' },
     bind: 502,
