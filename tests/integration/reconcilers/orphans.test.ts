@@ -138,6 +138,38 @@ describeOnEngines('a sweep for orphans', {}, (engine) => {
     expect(rows).toEqual([{ open: false }]);
   });
 
+  it.each([
+    ['declared the cluster gone, which came back', 'cluster_gone_at = now()'],
+    ['was deleted, its access with it', 'deleted_at = now(), sealed_access = null'],
+  ])(
+    'removes what is left of a grant by way of another instance than its own, which %s',
+    async (_, change) => {
+      const former = await scene.attach();
+      const ids = { instance: former, binding: newId('former') };
+      await scene.platform.bind(ids);
+      await scene.platform.unbind(ids);
+      const [grant] = await scene.ledger.sql<{ name: string; intended_at: Date }>(
+        `update grants set account_uid = null, role_uid = null, role_binding_uid = null,
+        issued_at = null, expires_at = null, next_try_at = null
+      where binding_id = $1 returning name, intended_at`,
+        [ids.binding],
+      );
+      await scene.ledger.sql(`update instances set ${change} where id = $1`, [former]);
+      const { name = '', intended_at: markedAt = ago(0) } = grant ?? {};
+      const { token } = await plant({ name, markedAt });
+      await sweeper.sweep();
+      const { signal } = new AbortController();
+      await finishRevocations(sweeper.broker, { signal });
+      expect(await scene.objects()).toEqual([]);
+      expect([401, 403]).toContain(await scene.eyes.statusWith(token.reveal()));
+      const rows = await scene.ledger.sql(
+        'select ended_at is null as open, next_try_at from grants where name = $1',
+        [name],
+      );
+      expect(rows).toEqual([{ open: false, next_try_at: null }]);
+    },
+  );
+
   it('removes what an older state of the cluster has brought back', async () => {
     const ids = { instance, binding: newId('back') };
     await scene.platform.bind(ids);
