@@ -136,6 +136,7 @@ export class ModelledBroker implements World {
         markedAt: intendedAt,
         row: {
           isOfThisPlace: true,
+          isOutOfReach: false,
           uid: uids?.account,
           hasEnded: endedAt !== undefined,
           isToBeLookedAt: row.nextTryAt !== undefined,
