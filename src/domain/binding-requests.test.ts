@@ -121,7 +121,7 @@ function short(decided: CreateBindingDecision): string {
   return decided.decision === 'refuse' ? decided.refusal.code : decided.decision;
 }
 
-/** A row of contract 4: what makes it match, and what it answers. */
+/** A row of the table of docs/api.md, "Bind": what makes it match, and what it answers. */
 interface Row {
   readonly condition: string;
   readonly facts?: Partial<CreateBindingFacts>;
@@ -253,7 +253,7 @@ describe('PUT of a binding', () => {
     expect(short(bind(row.facts ?? {}, row.request))).toBe(row.answer);
   });
 
-  it('is decided by the first row of contract 4 that matches', () => {
+  it('is decided by the first row that matches', () => {
     expect(PAIRS.length).toBeGreaterThan(500);
     const decided = PAIRS.map(({ condition, ...row }) => [
       condition,
@@ -392,7 +392,7 @@ describe('PUT of a binding', () => {
 });
 
 describe('each cell of the states of a binding', () => {
-  /** By contract 4; PUT with the same parameters, and with others as the matrix of OSB has it. */
+  /** By docs/api.md, "Bind" and "Unbind"; PUT with the same parameters, and with others as the matrix of OSB has it. */
   const CELLS: readonly [state: string, answers: CellAnswers][] = [
     ['issuing', { put: 'wait', other: '409', get: '404', del: 'revoke', progress: 'in progress' }],
     ['failed', { put: 'issue', other: 'issue', get: '404', del: '410', progress: 'failed' }],

@@ -1,5 +1,5 @@
 // One of several sealing keys is not configured any more, or its id stands before other bytes: what was sealed under it
-// fails, clearly and alone, until the key is back (design 6, "A lost key"). A broker all of whose values lie under the
+// fails, clearly and alone, until the key is back. A broker all of whose values lie under the
 // lost key is the business of tests/faults/process/lost-key.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';

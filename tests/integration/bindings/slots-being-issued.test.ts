@@ -1,5 +1,5 @@
 // The limit while nothing that counts has a credential yet: the eleventh is told a time all the same, the expiry that
-// the first of the ten asked for (contract 4, "Slots"; src/domain/slots.ts says why that one).
+// the first of the ten asked for (docs/api.md, "Bind"; src/domain/slots.ts says why that one).
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { toWireTime } from '../../../src/domain/wire-time.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';

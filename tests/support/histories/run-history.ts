@@ -4,7 +4,7 @@ import { type Act, BINDINGS, type StalledOrder } from './history.ts';
 import { Witness } from './witness.ts';
 import type { BindAnswer, Seen, StalledBind, World } from './world.ts';
 
-/** Whoever asked was told by then that it took too long (contract 4, "Limits of time"), and hears no more. */
+/** Whoever asked was told by then that it took too long (docs/api.md, "Bind"), and hears no more. */
 const HEARD_WITHIN_MS = 20_000;
 
 /** From the start of an issue on; after it nobody waits for its writer any more: its lease is over, or its replica lost. */
