@@ -1,5 +1,6 @@
 // The namespace of bindings is deleted on the cluster after it was attached: a bind is 502 and leaves nothing, what was
-// bound can be revoked, and once the namespace is there again everything goes on (docs/reliability.md, "The fault matrix of the cluster").
+// bound can be revoked, and once the namespace is there again everything goes on (docs/reliability.md, "The fault matrix
+// of the cluster").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/needs.ts';
 import { kubectl } from '../../support/kubectl.ts';
