@@ -154,11 +154,10 @@ describe('an object with our labels', () => {
       if (each.row === undefined) return /^(remove|suspect-restore|wait)$/.test(decision);
       const { hasEnded, isToBeLookedAt, isOfThisPlace, uid, isOutOfReach } = each.row;
       const isNobodys = hasEnded && !isToBeLookedAt && isOfThisPlace;
-      const isUnknown = uid === undefined;
-      if (decision === 'remove') {
-        return isNobodys && (isUnknown ? isOutOfReach : uid === 'its-uid');
+      const unlessForeign = uid === undefined && !isOutOfReach ? 'reopen' : 'remove';
+      if (/^(remove|reopen)$/.test(decision)) {
+        return isNobodys && decision === unlessForeign && uid !== 'other';
       }
-      if (decision === 'reopen') return isNobodys && isUnknown && !isOutOfReach;
       return /^(leave|foreign)$/.test(decision);
     };
     expect(() => fc.assert(fc.property(anyFacts, isAllowed))).not.toThrow();

@@ -170,6 +170,19 @@ describeOnEngines('a sweep for orphans', {}, (engine) => {
     },
   );
 
+  it('removes what was live when its cluster was declared gone, once another instance leads to it', async () => {
+    const former = await scene.attach();
+    const ids = { instance: former, binding: newId('silent') };
+    const bound = await scene.platform.bind(ids);
+    await scene.ledger.sql('update instances set cluster_gone_at = now() where id = $1', [former]);
+    expect((await scene.platform.unbind(ids)).status).toBe(200);
+    expect(await scene.objects(ids.binding)).toHaveLength(3);
+    expect(await sweeper.sweep()).toMatchObject({ orphans: 1, reopened: 0 });
+    expect(await scene.objects()).toEqual([]);
+    const { token } = bound.body.credentials;
+    expect([401, 403]).toContain(await scene.eyes.statusWith(token));
+  });
+
   it('removes what an older state of the cluster has brought back', async () => {
     const ids = { instance, binding: newId('back') };
     await scene.platform.bind(ids);
