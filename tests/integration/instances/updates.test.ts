@@ -20,13 +20,17 @@ import { endOfOperation, operationEnded } from './waits.ts';
 
 const FLAG = 'accepts_incomplete=true';
 
+/** Another plan that can be had. */
+const FARM_ID = '0f2a3a52-6f0e-4a39-9d4c-6a3f0b8f6a11';
+const FARM = `plans: {farm: {id: ${FARM_ID}, description: a farm, provisioner: own-cluster}}`;
+
 describeOnEngines('an update of an attached cluster', { cluster: true }, (engine) => {
   let scene: Scene;
   let oldWay: ClusterProxy;
   let newWay: ClusterProxy;
 
   beforeAll(async () => {
-    scene = await openScene({ engine, reconciles: false });
+    scene = await openScene({ engine, reconciles: false, configFile: FARM });
     [oldWay, newWay] = await Promise.all([
       openClusterProxy(scene.cluster),
       openClusterProxy(scene.cluster),
@@ -166,31 +170,34 @@ describeOnEngines('an update of an attached cluster', { cluster: true }, (engine
         () => withToken(newWay.adminKubeconfig, drawToken()),
         /^The cluster does not accept the credentials of the kubeconfig\.$/,
       ],
-    ])('C98, C99: by %s leaves all as it was, and says so', async (_, kubeconfigOf, sentence) => {
-      const { platform } = scene;
-      const instance = await scene.attach({ parameters: { name: 'kept' } });
-      const live = { instance, binding: newId('live') };
-      const credentials = await bound(live);
-      const before = await instanceRow(instance);
-      const parameters = { kubeconfig: kubeconfigOf(), name: 'other' };
-      const context = { user_id: 'other@example.org' };
+    ])(
+      'C32, C98, C99: by %s leaves all as it was, and says so',
+      async (_, kubeconfigOf, sentence) => {
+        const { platform } = scene;
+        const instance = await scene.attach({ parameters: { name: 'kept' } });
+        const live = { instance, binding: newId('live') };
+        const credentials = await bound(live);
+        const before = await instanceRow(instance);
+        const parameters = { kubeconfig: kubeconfigOf(), name: 'other' };
+        const context = { user_id: 'other@example.org' };
 
-      expect((await update(instance, { parameters, context })).status).toBe(202);
-      const { state, description } = await endOfOperation(platform, { instance });
+        expect((await update(instance, { parameters, context })).status).toBe(202);
+        const { state, description } = await endOfOperation(platform, { instance });
 
-      expect(state).toBe('failed');
-      expect(description).toMatch(sentence);
-      expect((await platform.lastOperation({ instance })).body).toMatchObject({
-        instance_usable: true,
-        update_repeatable: true,
-      });
-      expect(await instanceRow(instance)).toEqual(before);
-      expect((await platform.getBinding(live)).body.credentials).toEqual(credentials);
-      await bound({ instance, binding: newId('next') });
-      await updated(instance, { parameters: { name: 'later' } });
-      const { body } = await platform.lastOperation({ instance });
-      expect(Object.keys(body).toSorted()).toEqual(['description', 'state']);
-    });
+        expect(state).toBe('failed');
+        expect(description).toMatch(sentence);
+        expect((await platform.lastOperation({ instance })).body).toMatchObject({
+          instance_usable: true,
+          update_repeatable: true,
+        });
+        expect(await instanceRow(instance)).toEqual(before);
+        expect((await platform.getBinding(live)).body.credentials).toEqual(credentials);
+        await bound({ instance, binding: newId('next') });
+        await updated(instance, { parameters: { name: 'later' } });
+        const { body } = await platform.lastOperation({ instance });
+        expect(Object.keys(body).toSorted()).toEqual(['description', 'state']);
+      },
+    );
 
     it('without a right that is needed names it', async () => {
       const instance = await scene.attach();
@@ -228,14 +235,17 @@ describeOnEngines('an update of an attached cluster', { cluster: true }, (engine
       ['a name that is none', { name: '' }, 'parameters.name must NOT have fewer'],
       ['no kubeconfig', { kubeconfig: 'text' }, 'kubeconfig'],
       ['a kubeconfig of another type', { kubeconfig: {} }, 'parameters.kubeconfig must be'],
-    ])('C31, C99: is refused for %s, and nothing has changed', async (_, parameters, words) => {
-      const instance = await scene.attach();
-      for (const flag of [FLAG, '']) {
-        const answer = await refusal(scene, () => update(instance, { parameters }, flag));
-        expect(answer.status).toBe(400);
-        expect(answer.body['description']).toContain(words);
-      }
-    });
+    ])(
+      'C31, C32, C99: is refused for %s, and nothing has changed',
+      async (_, parameters, words) => {
+        const instance = await scene.attach();
+        for (const flag of [FLAG, '']) {
+          const answer = await refusal(scene, () => update(instance, { parameters }, flag));
+          expect(answer.status).toBe(400);
+          expect(answer.body['description']).toContain(words);
+        }
+      },
+    );
   });
 
   describe('of what names it', () => {
@@ -262,6 +272,26 @@ describeOnEngines('an update of an attached cluster', { cluster: true }, (engine
         OWN_CLUSTER_PLAN_ID,
       );
     });
+
+    it.each([FLAG, ''])(
+      'C90: by another plan of the catalog is not supported (%s)',
+      async (flag) => {
+        const instance = await scene.attach();
+        const { answer, before, after } = await aroundLedger(scene.ledger, () =>
+          update(instance, { plan_id: FARM_ID }, flag),
+        );
+        expect([answer.status, answer.body]).toEqual([
+          422,
+          {
+            error: 'UpdateNotSupported',
+            description: 'The plan of this service instance cannot be changed.',
+            instance_usable: true,
+            update_repeatable: false,
+          },
+        ]);
+        expect(after).toEqual(before);
+      },
+    );
 
     it('C92: by a maintenance version that no plan has is a conflict', async () => {
       const instance = await scene.attach();
@@ -295,7 +325,7 @@ describeOnEngines('an update of an attached cluster', { cluster: true }, (engine
     expect(await accounts()).toMatchObject([{ global_account_id: 'moved', subaccount_id: 'sb' }]);
   });
 
-  it('C90, C98: of an instance that has failed says that it is not usable', async () => {
+  it('C28, C90, C98: of an instance that has failed says that it is not usable', async () => {
     const instance = newId('failed');
     const kubeconfig = withToken(scene.cluster.adminKubeconfig, drawToken());
     await scene.platform.provision({ instance }, kubeconfig);
