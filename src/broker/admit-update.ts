@@ -39,28 +39,52 @@ export async function admitUpdate(
   current: Instance | undefined,
 ): Promise<UpdateAdmission> {
   const { serviceId, planId, parameters } = request;
-  if (serviceId !== (current?.serviceId ?? OFFERING.id)) {
+  const ownServiceId = current === undefined ? OFFERING.id : current.serviceId;
+  if (serviceId !== ownServiceId) {
     throw new BrokerError(UNKNOWN_PLAN);
   }
-  const changesPlan = planId !== undefined && planId !== current?.planId;
-  const named = changesPlan ? offeredPlan(broker, planId) : undefined;
-  const instanceKey = current?.key;
-  // What parameters mean to another plan is not asked, since no plan can be changed.
-  if (current === undefined || changesPlan) {
-    const fault = named && ruleFault(broker, named, parameters);
-    return { instanceKey, changesPlan, parameters: {}, access: undefined, fault };
-  }
+  const namesOther = planId !== undefined && planId !== current?.planId;
+  const other = namesOther ? offeredPlan(broker, planId) : undefined;
+  return current === undefined || other !== undefined
+    ? admitNothing(broker, { current, other, parameters })
+    : await admitParameters(broker, current, parameters);
+}
+
+interface Unadmitted {
+  readonly current: Instance | undefined;
+  readonly other: Plan | undefined;
+  readonly parameters: JsonObject;
+}
+
+/** What parameters mean to another plan is not asked any further, since no plan can be changed. */
+function admitNothing(
+  broker: AdmittingBroker,
+  { current, other, parameters }: Unadmitted,
+): UpdateAdmission {
+  return {
+    instanceKey: current?.key,
+    changesPlan: other !== undefined,
+    parameters: {},
+    access: undefined,
+    fault: other && ruleFault(broker, other, parameters),
+  };
+}
+
+async function admitParameters(
+  broker: AdmittingBroker,
+  current: Instance,
+  parameters: JsonObject,
+): Promise<UpdateAdmission> {
   const provisioner = broker.provisioners.provisionerOf(current);
   const plan = broker.provisioners.planOf(current);
   const admitted = provisioner.admitChange(parameters);
+  const { access } = admitted;
   const fault =
     ruleFault(broker, plan, parameters) ??
     (await faultOf(async () => {
-      if (admitted.access !== undefined) {
-        await provisioner.checkNewAccess?.(admitted.access);
-      }
+      if (access !== undefined) await provisioner.checkNewAccess?.(access);
     }));
-  return { instanceKey, changesPlan, ...admitted, fault };
+  return { instanceKey: current.key, changesPlan: false, ...admitted, fault };
 }
 
 function offeredPlan({ provisioners }: AdmittingBroker, planId: string): Plan {

@@ -140,19 +140,28 @@ function startUnless(
 
 function decideBeside(
   state: 'updating' | 'suspending' | 'resuming',
-  { asked, sameAsRunning, acceptsIncomplete }: UpdateInstanceFacts,
+  facts: UpdateInstanceFacts,
 ): UpdateInstanceDecision {
+  const { asked, acceptsIncomplete } = facts;
   // Of an instance that is being updated, "active" is what it is, and so no change.
   const switches = state === 'updating' ? asked.active === false : asked.active !== undefined;
   const isChange = asked.ofPlan || asked.ofParameters || switches;
   if (isChange && !acceptsIncomplete) {
     return refuse(ASYNC_REQUIRED);
   }
-  const isRepeat =
-    state === 'updating'
-      ? asked.ofParameters && sameAsRunning && !switches
-      : !asked.ofParameters && asked.active === (state === 'resuming');
-  return isRepeat && !asked.ofPlan ? { decision: 'inProgress' } : refuse(CONCURRENT_OPERATION);
+  return isRepeat(state, facts) ? { decision: 'inProgress' } : refuse(CONCURRENT_OPERATION);
+}
+
+function isRepeat(
+  state: 'updating' | 'suspending' | 'resuming',
+  { asked, sameAsRunning }: UpdateInstanceFacts,
+): boolean {
+  if (asked.ofPlan) {
+    return false;
+  }
+  return state === 'updating'
+    ? asked.ofParameters && sameAsRunning && asked.active !== false
+    : !asked.ofParameters && asked.active === (state === 'resuming');
 }
 
 /** Key by key at the top level (contract 3): what is given replaces what was there, what is not given stays. */
