@@ -87,7 +87,7 @@ async function runStep(
     const outcome = await step.run({ ...context, now, signal });
     return () => {
       const leasedUntil = addMs(broker.clock(), LEASE_MS);
-      return settleOutcome(broker, claimed, { outcome, next, leasedUntil });
+      return settleOutcome(broker, claimed, { outcome, next, leasedUntil, stopping });
     };
   } catch (error) {
     broker.log.warn(

@@ -1,5 +1,5 @@
-// First step of a deprovisioning: takes the rights of all grants away. A silent cluster holds it for two minutes and
-// no longer, since bindings never block deleting an instance; what is left then stays in the ledger
+// First step of a deprovisioning and of a suspension: takes the rights of all grants away. A silent cluster holds it for
+// two minutes and no longer, since bindings never block deleting an instance; what is left then stays in the ledger
 // (docs/api.md, "Delete an instance").
 import type { Broker } from '../broker/broker.ts';
 import { revokeGrants } from '../broker/revoke-grants.ts';
@@ -39,8 +39,8 @@ async function run(broker: Broker, context: StepContext): Promise<StepOutcome> {
   // A pass that was cut off by the end of this process has shown nothing.
   if (broker.clock() >= giveUpAt && !signal.aborted) {
     broker.log.error(
-      { instanceId, grants: left },
-      'an instance is deleted while grants of it are not revoked; they stay in the ledger',
+      { instanceId, type: operation.type, grants: left },
+      'an instance is deleted or suspended while grants of it are not revoked; they stay in the ledger',
     );
     return { outcome: 'done' };
   }

@@ -1,8 +1,9 @@
 // Accepts the provisioning of an instance: one transaction writes the record, the operation and the job that wakes
 // it. The work itself is the runner's.
+import type { Accounts } from '../domain/accounts.ts';
 import { addSeconds } from '../domain/clock.ts';
 import { BrokerError } from '../domain/errors.ts';
-import type { Accounts, Instance } from '../domain/instance.ts';
+import type { Instance } from '../domain/instance.ts';
 import { instanceState } from '../domain/instance.ts';
 import { type JsonObject, sameJson } from '../domain/json.ts';
 import { decideCreateInstance } from '../domain/instance-requests.ts';

@@ -19,8 +19,11 @@ export interface DeleteInstanceRequest {
   readonly acceptsIncomplete: boolean;
 }
 
-/** A silent cluster holds a deprovisioning for two minutes (`revoke-bindings`); the rest is room for a busy runner. */
-const DEPROVISION_SECONDS = 10 * 60;
+/**
+ * A silent cluster holds a deprovisioning for two minutes (`revoke-bindings`), and a suspension as well; the rest is
+ * room for a busy runner.
+ */
+export const DEPROVISION_SECONDS = 10 * 60;
 
 /**
  * A repeat answers with the operation that runs.

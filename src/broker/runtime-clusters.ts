@@ -2,14 +2,15 @@
 // What a client does is left to kubernetes/, where access comes from to the provisioner.
 import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
-import { parseAccess } from '../kubernetes/cluster-access.ts';
+import { type ClusterAccess, parseAccess } from '../kubernetes/cluster-access.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { ClusterIdentity } from '../kubernetes/cluster-identity.ts';
 import type { OpenClusters } from '../kubernetes/open-clusters.ts';
 import type { ProvisionersByPlan } from '../provisioners/by-plan.ts';
 import type { Runtime } from '../provisioners/provisioner.ts';
-import type { Db } from '../storage/database.ts';
+import type { Db, Tx } from '../storage/database.ts';
 import { accessPlace, readSealedAccess } from '../storage/instances.ts';
+import { newAccessPlace, readNewAccess } from '../storage/operations.ts';
 import type { Sealer } from '../storage/sealing.ts';
 
 export interface RuntimeClustersParts {
@@ -29,16 +30,27 @@ export class RuntimeClusters {
   }
 
   runtimeOf(instance: Instance): Runtime {
-    const { db, sealer } = this.#parts;
+    const { db } = this.#parts;
     return {
       instance,
-      sealedAccess: async () => {
-        const sealed = await readSealedAccess(db, instance.key);
-        return sealed === undefined
-          ? undefined
-          : parseAccess(sealer.open(sealed, accessPlace(instance.key)).reveal());
-      },
+      sealedAccess: () => this.sealedAccessOf(db, instance.key),
     };
+  }
+
+  /** Within a transaction, too. @throws SealingError */
+  async sealedAccessOf(tx: Tx, instanceKey: string): Promise<ClusterAccess | undefined> {
+    const sealed = await readSealedAccess(tx, instanceKey);
+    return sealed === undefined
+      ? undefined
+      : parseAccess(this.#parts.sealer.open(sealed, accessPlace(instanceKey)).reveal());
+  }
+
+  /** The admin access that an update brings, until the instance has it; undefined where it brings none. */
+  async newAccessOf(tx: Tx, operationId: string): Promise<ClusterAccess | undefined> {
+    const sealed = await readNewAccess(tx, operationId);
+    return sealed === undefined
+      ? undefined
+      : parseAccess(this.#parts.sealer.open(sealed, newAccessPlace(operationId)).reveal());
   }
 
   /**

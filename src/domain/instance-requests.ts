@@ -51,7 +51,7 @@ export function decideCreateInstance(facts: CreateInstanceFacts): CreateInstance
     case 'updating':
     case 'suspending':
     case 'resuming':
-      return refuse(acceptsIncomplete ? CONFLICT : CONCURRENT_OPERATION);
+      return refuse(acceptsIncomplete && !current.sameRequest ? CONFLICT : CONCURRENT_OPERATION);
     case 'deprovisioning':
       return refuse(CONCURRENT_OPERATION);
     case 'create-failed':

@@ -10,6 +10,10 @@ export interface HttpRefusal {
   readonly error?: string;
   /** Left out where OSB wants an empty object. */
   readonly description?: string;
+  /** Of updating and deleting alone (OSB 2.17, Service Broker Errors). */
+  readonly instance_usable?: boolean;
+  /** Of updating alone. */
+  readonly update_repeatable?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

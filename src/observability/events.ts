@@ -32,6 +32,14 @@ export function deprovisioningAccepted(
   log.info({ event: 'deprovisioning-accepted', ...facts }, 'deprovisioning accepted');
 }
 
+/** `type` is what was accepted: update, suspend or resume. */
+export function instanceUpdateAccepted(
+  log: Logger,
+  facts: InstanceFacts & { readonly type: string; readonly endingGrants: number },
+): void {
+  log.info({ event: 'instance-update-accepted', ...facts }, 'update accepted');
+}
+
 export interface OperationFacts {
   readonly operationId: string;
   readonly instanceKey: string;

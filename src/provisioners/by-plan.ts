@@ -1,4 +1,6 @@
 // Which provisioner makes the runtimes of a plan, and which plans can be offered because theirs is there.
+import { BUILT_IN_PLANS } from '../domain/built-in-plans.ts';
+import type { Instance } from '../domain/instance.ts';
 import type { Plan, ProvisionerName } from '../domain/plan.ts';
 import type { Provisioner } from './provisioner.ts';
 
@@ -21,6 +23,20 @@ export class ProvisionersByPlan {
   /** Any plan that is configured, offered or not: instances outlive a plan's place in the catalog. */
   plan(planId: string): Plan | undefined {
     return this.#plans.get(planId);
+  }
+
+  /**
+   * The plan by which an instance that is there is changed. Where its own has left the configuration, this is the
+   * built-in one that its provisioner makes, as for plans of the configuration that say no more.
+   */
+  planOf(instance: Pick<Instance, 'planId' | 'provisioner'>): Plan {
+    const plan =
+      this.plan(instance.planId) ??
+      BUILT_IN_PLANS.find(({ provisioner }) => provisioner === instance.provisioner);
+    if (plan === undefined) {
+      throw new Error(`no built-in plan is made by ${instance.provisioner}`);
+    }
+    return plan;
   }
 
   /**

@@ -114,6 +114,17 @@ export class Platform {
     });
   }
 
+  /** PATCHes an instance; the body has the service alone beside what is given. */
+  update(
+    { instance }: Ids,
+    given: Readonly<Record<string, unknown>>,
+    flag = 'accepts_incomplete=true',
+  ): Promise<OsbAnswer> {
+    const { service_id } = this.#offering;
+    const path = `${instancePath(instance)}?${flag}`;
+    return this.call({ method: 'PATCH', path, body: { service_id, ...given } });
+  }
+
   getInstance({ instance }: Ids): Promise<OsbAnswer> {
     return this.call({ method: 'GET', path: instancePath(instance) });
   }

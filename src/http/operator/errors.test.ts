@@ -22,6 +22,8 @@ const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | unde
   'binding-conflict': [409, undefined],
   'cluster-answers': [409, undefined],
   'nothing-to-retry': [409, undefined],
+  'update-not-supported': [409, undefined],
+  'instance-not-updateable': [409, undefined],
   'concurrent-operation': [422, 'ConcurrencyError'],
   'other-cluster': [502, undefined],
   'cluster-refused': [502, undefined],

@@ -28,6 +28,8 @@ function statusOf(code: BrokerErrorCode): StatusAndWord {
     case 'binding-conflict':
     case 'cluster-answers':
     case 'nothing-to-retry':
+    case 'update-not-supported':
+    case 'instance-not-updateable':
       return { status: 409 };
     case 'concurrent-operation':
       return { status: 422, error: 'ConcurrencyError' };

@@ -23,11 +23,19 @@ const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | unde
   'async-required': [422, 'AsyncRequired'],
   'concurrent-operation': [422, 'ConcurrencyError'],
   'maintenance-info-conflict': [422, 'MaintenanceInfoConflict'],
+  'update-not-supported': [422, 'UpdateNotSupported'],
+  'instance-not-updateable': [422, 'InstanceNotUpdateable'],
   'other-cluster': [502, undefined],
   'cluster-refused': [502, undefined],
   'create-limit-passed': [503, undefined],
   'not-revoked-yet': [503, undefined],
   'cluster-unavailable': [503, undefined],
+};
+
+/** What is said besides of an update that is refused (osb.md C98). */
+const LEFT: Readonly<Record<string, object>> = {
+  'update-not-supported': { instance_usable: true, update_repeatable: false },
+  'instance-not-updateable': { instance_usable: false, update_repeatable: false },
 };
 
 describe('a failure', () => {
@@ -40,6 +48,7 @@ describe('a failure', () => {
       ...(error === undefined ? {} : { error }),
       ...(status === 410 ? {} : { description }),
       ...(status === 503 ? { headers: { 'Retry-After': '5' } } : {}),
+      ...LEFT[code],
     });
   });
 

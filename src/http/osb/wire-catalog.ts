@@ -37,7 +37,10 @@ function fromPlan(plan: Plan) {
     maximum_polling_duration: plan.maximumPollingSeconds,
     metadata: { displayName: plan.displayName },
     schemas: {
-      service_instance: { create: { parameters: plan.schemas.create } },
+      service_instance: {
+        create: { parameters: plan.schemas.create },
+        update: { parameters: plan.schemas.update },
+      },
       ...(plan.bindable
         ? { service_binding: { create: { parameters: bindSchema(plan.binding) } } }
         : {}),

@@ -9,8 +9,10 @@ import { readKubeconfig } from '../../kubernetes/read-kubeconfig.ts';
 import type { AdmittedParameters, Provisioner, Runtime } from '../provisioner.ts';
 import { makeNamespace } from '../steps/make-namespace.ts';
 import { reachCluster } from '../steps/reach-cluster.ts';
+import { checkNewAccess } from './check-new-access.ts';
 import { checkRights } from './check-rights.ts';
 import { demandRights } from './demand-rights.ts';
+import { reachSameCluster } from './reach-same-cluster.ts';
 
 /** A cluster that somebody wants attached is up; this bridges an upgrade of its control plane, or a restart of ours. */
 const PROVISION_SECONDS = 5 * 60;
@@ -35,10 +37,21 @@ export function ownClusterProvisioner({ clusters, guard }: OwnClusterParts): Pro
       makeNamespace(parts),
     ],
     deprovision: [],
+    update: [checkNewAccess(clusters)],
+    // The cluster is somebody else's, and so is what it costs.
+    suspend: [],
+    resume: [reachSameCluster(parts), checkRights(parts), makeNamespace(parts)],
     admit,
+    admitChange,
     checkNewAccess: (access) => checkAddress(access, guard),
     adminAccess,
   };
+}
+
+function admitChange(parameters: JsonObject): AdmittedParameters {
+  return parameters['kubeconfig'] === undefined
+    ? { parameters, access: undefined }
+    : admit(parameters);
 }
 
 function admit(parameters: JsonObject): AdmittedParameters {

@@ -100,7 +100,7 @@ describeWith({ postgres: true, cluster: true }, 'a broker that is killed', () =>
     const ids = { instance, binding: newId('repeated') };
     await killDuring(/\/token$/, () => broker.platform.bind(ids));
     const left = await objects(ids.binding);
-    await ledger.sql('update replicas set seen_at = now() + interval '2 seconds'');
+    await ledger.sql("update replicas set seen_at = now() + interval '2 seconds'");
     expect((await broker.platform.bindingOperation(ids)).body).toEqual({ state: 'in progress' });
 
     const bound = await broker.platform.bind(ids);
