@@ -52,7 +52,7 @@ export async function applySuccess(
 
 /**
  * The admin access stays sealed for as long as a grant is not revoked, or is to be looked at once more: it is what
- * that needs (contract 3).
+ * that needs (docs/architecture.md, "What goes on by itself").
  */
 async function forgetInstance(tx: OpenTransaction, instanceKey: string, at: Date): Promise<void> {
   await markInstanceDeleted(tx, instanceKey, { at });

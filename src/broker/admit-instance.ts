@@ -27,7 +27,7 @@ export const UNKNOWN_PLAN: Refusal = {
   description: 'service_id and plan_id must name a service and one of its plans from the catalog.',
 };
 
-/** No plan of ours announces maintenance, so any version named here is one the platform made up (osb.md C67). */
+/** No plan of ours announces maintenance, so any version named here is one the platform made up (C67). */
 export const MAINTENANCE_CONFLICT: Refusal = {
   code: 'maintenance-info-conflict',
   description: 'The plan has no maintenance_info, so no version of it can be asked for.',

@@ -1,5 +1,5 @@
 // Whether what a PATCH names can be had, before anybody knows whether it is a change. The plan is that of the instance,
-// unless another one is asked for, and an instance's own ids count as in the catalog (contract 1; osb.md C87, C88).
+// unless another one is asked for, and an instance's own ids count as in the catalog (C87, C88).
 import { OFFERING } from '../domain/built-in-plans.ts';
 import { BrokerError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';

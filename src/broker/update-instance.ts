@@ -42,7 +42,7 @@ export type UpdateInstanceAnswer =
 
 /**
  * A repeat answers with the operation that runs, or that there is nothing to change.
- * @throws BrokerError by the state matrix of osb.md S
+ * @throws BrokerError by the state matrix of instances (update-requests.ts)
  */
 export async function updateInstance(
   broker: Broker,
@@ -191,7 +191,7 @@ async function openedOf(
   }
 }
 
-/** Today's rules are not asked about what is so already, or was accepted under earlier ones (contract 1). */
+/** Today's rules are not asked about what is so already, or was accepted under earlier ones. */
 function refuseByRules({ request, admission }: Asked, { isNews }: Wanted): void {
   if (isNews && admission.fault !== undefined) {
     throw admission.fault;

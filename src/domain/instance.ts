@@ -80,7 +80,7 @@ export interface LeftByFailure {
   readonly updateRepeatable?: boolean;
 }
 
-/** Undefined for what has not failed, and for a provisioning, of which OSB wants nothing said (osb.md C28, C112). */
+/** Undefined for what has not failed, and for a provisioning, of which OSB wants nothing said (C28, C112). */
 export function leftByFailure(
   operation: Pick<Operation, 'type' | 'state'>,
 ): LeftByFailure | undefined {

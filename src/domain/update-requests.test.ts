@@ -43,7 +43,7 @@ const NU = 'instance-not-updateable';
 
 type Title = keyof typeof REQUESTS;
 
-/** osb.md S, rows PATCH; contract 3 for the column "suspended". A state has one answer a request, in their order. */
+/** The rows PATCH of the state matrix. A state has one answer a request, in their order. */
 const MATRIX: Readonly<Record<InstanceState | 'unknown', string>> = {
   unknown: all(NF),
   deleted: all(NF),

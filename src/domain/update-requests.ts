@@ -1,4 +1,4 @@
-// PATCH of an instance: what the state matrix of osb.md S says, cell by cell, with the column "suspended" of contract 3.
+// PATCH of an instance: the rows of the state matrix of instances, cell by cell (docs/api.md, "Change, suspend, resume").
 // What of the request is a change is found out by the broker; here it is decided what follows from that.
 import type { Refusal } from './errors.ts';
 import type { InstanceState } from './instance.ts';
@@ -164,7 +164,7 @@ function isRepeat(
     : !asked.ofParameters && asked.active === (state === 'resuming');
 }
 
-/** Key by key at the top level (contract 3): what is given replaces what was there, what is not given stays. */
+/** Key by key at the top level: what is given replaces what was there, what is not given stays. */
 export function mergedParameters(current: JsonObject, given: JsonObject): JsonObject {
   return { ...current, ...given };
 }

@@ -32,7 +32,7 @@ const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | unde
   'cluster-unavailable': [503, undefined],
 };
 
-/** What is said besides of an update that is refused (osb.md C98). */
+/** What is said besides of an update that is refused (C98). */
 const LEFT: Readonly<Record<string, object>> = {
   'update-not-supported': { instance_usable: true, update_repeatable: false },
   'instance-not-updateable': { instance_usable: false, update_repeatable: false },

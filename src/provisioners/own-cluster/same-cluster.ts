@@ -1,4 +1,4 @@
-// The cluster of an instance stays the one that was attached, whatever access leads to it (contract 3 and 4).
+// The cluster of an instance stays the one that was attached, whatever access leads to it (docs/api.md, "Change, suspend, resume").
 import { BrokerError } from '../../domain/errors.ts';
 import type { AttachedCluster } from '../../domain/instance.ts';
 import type { ClusterClient } from '../../kubernetes/cluster-client.ts';

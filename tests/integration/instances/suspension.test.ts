@@ -1,6 +1,6 @@
 // Suspension and resumption over HTTP: `context.active` of a PATCH. All bindings of a suspended instance are ended; an
 // attached cluster is left as it is and must be the same one at the resumption, a sandbox goes and comes back as another
-// (contract 3). Which answer each state has is matrix.test.ts's.
+// (docs/api.md, "Change, suspend, resume"). Which answer each state has is matrix.test.ts's.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wakeOperations } from '../../../src/background/wake-operations.ts';

@@ -1,5 +1,5 @@
 // PATCH of an attached cluster over HTTP: another access to the same cluster, another name, another context; what is
-// refused, and what a failed update leaves (OSB 2.17, Updating; osb.md K). Which answer each state has is matrix.test.ts's.
+// refused, and what a failed update leaves (OSB 2.17, Updating). Which answer each state has is matrix.test.ts's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
