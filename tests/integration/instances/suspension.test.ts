@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wakeOperations } from '../../../src/background/wake-operations.ts';
+import { beat } from '../../../src/storage/replicas.ts';
 import { ownCluster } from '../../support/cluster.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
@@ -238,10 +239,12 @@ describe('a sandbox that is suspended', () => {
     async () => {
       const instance = await made();
       const { key } = await rowOf(instance);
-      const { db, replicaId } = scene.broker.composition.broker;
-      // Of a writer that lives and never ends, so that no try to revoke it may be made.
+      const { db } = scene.broker.composition.broker;
+      // Of a writer that lives, whatever time it becomes, and never ends, so that no try to revoke it may be made.
       const intendedAt = scene.now();
       const issuingUntil = new Date(intendedAt.getTime() + 3_600_000);
+      const replicaId = randomUUID();
+      await beat(db, { replicaId, at: issuingUntil });
       await announceBinding(db, key, { grant: { replicaId, intendedAt, issuingUntil } });
 
       expect((await platform.update({ instance }, SUSPEND)).status).toBe(202);
