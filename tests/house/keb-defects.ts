@@ -9,8 +9,6 @@ export interface DefectGroup {
   readonly defects: readonly (string | readonly [says: string, reason: string])[];
 }
 
-const NO_SUSPENSION =
-  'Nothing can be suspended yet. Suspending comes with Kyma runtimes, and ends all bindings.';
 const NO_FIGURES = 'There are no figures of bindings yet; they come with the operators’ side.';
 const NO_RUNTIMES =
   'The list of runtimes, with its filter, comes with the operators’ side. The list of bindings tells live from expired.';
@@ -56,10 +54,7 @@ export const DEFECT_GROUPS: readonly DefectGroup[] = [
       'A fetch was 404 while the database was away or the credential could not be opened, and 404 lets a platform forget it.',
       'A fetch did not say when the binding expires, and the catalog not that it can be fetched.',
       'Once deprovisioning had failed, a DELETE removed the row of a binding and left its rights on the cluster.',
-      [
-        'Bindings came back after suspension and resumption, with kubeconfigs of the runtime before.',
-        NO_SUSPENSION,
-      ],
+      'Bindings came back after suspension and resumption, with kubeconfigs of the runtime before.',
       'One credential that could not be opened kept its whole instance from being bound, and could never be deleted.',
       'A list that shows bindings made a query for each entry, and opened every credential to see whether there is one.',
     ],

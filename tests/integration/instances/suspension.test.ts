@@ -201,7 +201,7 @@ describe('a sandbox that is suspended', () => {
     return row;
   }
 
-  it('goes, and comes back as another runtime', async () => {
+  it('KEB defect 28: goes, and comes back as another runtime without its old bindings', async () => {
     const instance = await made();
     const ids = { instance, binding: randomUUID() };
     const before = await rowOf(instance);
@@ -217,6 +217,7 @@ describe('a sandbox that is suspended', () => {
 
     await untilEnded(platform, instance, RESUME);
 
+    expect((await platform.getBinding(ids)).status).toBe(404);
     const after = await rowOf(instance);
     expect(after.runtime_id).not.toBe(before.runtime_id);
     expect(after.cluster_uid).not.toBe(before.cluster_uid);
