@@ -60,7 +60,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that fails', () => {
   let instance: string;
 
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openScene({ reconciles: false });
     proxy = await openClusterProxy(scene.cluster);
     instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
   });
