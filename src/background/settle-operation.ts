@@ -1,4 +1,4 @@
-// The one row update after a step: on to the next step, again later, or ended. Every write is guarded by the claim, so
+// The one row update after a step: on to the next step, again later, backwards to undo what was made, or ended. Every write is guarded by the claim, so
 // a runner that was paused, or whose operation was cancelled, writes nothing and stops.
 import type { Broker } from '../broker/broker.ts';
 import { addMs } from '../domain/clock.ts';
@@ -8,8 +8,9 @@ import {
   operationPostponed,
   operationSucceeded,
   operationTakenAway,
+  operationUndone,
 } from '../observability/events.ts';
-import type { Step, StepOutcome } from '../provisioners/provisioner.ts';
+import type { StepOutcome } from '../provisioners/provisioner.ts';
 import { inTransaction, type OpenTransaction } from '../storage/database.ts';
 import { eraseSettledAccess } from '../storage/due-grants.ts';
 import { attachCluster, lockInstanceByKey, markInstanceDeleted } from '../storage/instances.ts';
@@ -19,6 +20,7 @@ import {
   endOperation,
   postponeOperation,
 } from '../storage/operations.ts';
+import type { Position } from './course.ts';
 import type { StepFailure } from './step-failures.ts';
 
 /**
@@ -28,24 +30,34 @@ import type { StepFailure } from './step-failures.ts';
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
 
-export interface StepResult {
-  readonly outcome: StepOutcome;
-  /** The step that follows; undefined after the last one. */
-  readonly next: Step | undefined;
+export interface StepEnd {
+  /** Undefined where it is not known, since what should have run could not be found out. */
+  readonly position: Position | undefined;
+  /** Of what follows at once. */
   readonly leasedUntil: Date;
+}
+
+export interface StepResult extends StepEnd {
+  readonly position: Position;
+  readonly outcome: StepOutcome;
 }
 
 /** @returns the operation as it goes on at once, under the same claim; undefined when it does not */
 export async function settleOutcome(
   broker: Broker,
   claimed: ClaimedOperation,
-  { outcome, next, leasedUntil }: StepResult,
+  end: StepResult,
 ): Promise<ClaimedOperation | undefined> {
   const { operation, claim } = claimed;
+  const { outcome, leasedUntil } = end;
+  const { next, isUndoing } = end.position;
   const at = broker.clock();
   if (outcome.outcome === 'wait') {
     const { delayMs, description } = outcome;
-    await postpone(broker, claimed, { delayMs, description, attempt: 0 });
+    return await postpone(broker, claimed, { ...end, delayMs, description, attempt: 0 });
+  }
+  if (isUndoing && next === undefined) {
+    await endAsFailed(broker, claimed, operation.description);
     return undefined;
   }
   const settled = await inTransaction(broker.db, async (tx) => {
@@ -109,25 +121,45 @@ async function forgetInstance(tx: OpenTransaction, instanceKey: string, at: Date
   await eraseSettledAccess(tx, { at, instanceKey });
 }
 
-/** @returns always undefined: whatever follows, it does not follow at once */
+/** As settleOutcome. What undoes is repeated whatever it meets: nobody else would remove what was made. */
 export async function settleFailure(
   broker: Broker,
   claimed: ClaimedOperation,
-  { verdict, description, retryAfterSeconds }: StepFailure,
-): Promise<undefined> {
+  end: StepEnd & { readonly failure: StepFailure },
+): Promise<ClaimedOperation | undefined> {
   const { operation } = claimed;
-  if (verdict === 'repeat') {
+  const { verdict, description, retryAfterSeconds } = end.failure;
+  if (verdict === 'repeat' || end.position?.isUndoing === true) {
     const attempt = operation.attempt + 1;
     const wantedMs = Math.min(FIRST_DELAY_MS * 2 ** operation.attempt, LONGEST_DELAY_MS);
     const delayMs = Math.max(wantedMs, (retryAfterSeconds ?? 0) * 1000);
-    await postpone(broker, claimed, { delayMs, description, attempt });
-    return undefined;
+    return await postpone(broker, claimed, { ...end, delayMs, description, attempt });
   }
-  await fail(broker, claimed, description);
-  return undefined;
+  return await fail(broker, claimed, { ...end, description });
 }
 
+/** What was made is removed first: until then the operation goes on, with the failure as its description. */
 async function fail(
+  broker: Broker,
+  claimed: ClaimedOperation,
+  { position, leasedUntil, description }: StepEnd & { readonly description: string },
+): Promise<ClaimedOperation | undefined> {
+  const { operation, claim } = claimed;
+  const step = position?.firstUndo?.name;
+  if (step === undefined) {
+    await endAsFailed(broker, claimed, description);
+    return undefined;
+  }
+  const at = broker.clock();
+  if (!(await advanceOperation(broker.db, { claim, step, at, description, leasedUntil }))) {
+    operationTakenAway(broker.log, factsOf(operation));
+    return undefined;
+  }
+  operationUndone(broker.log, { ...factsOf(operation), cause: description });
+  return { claim, operation: { ...operation, step, attempt: 0, description } };
+}
+
+async function endAsFailed(
   broker: Broker,
   { operation, claim }: ClaimedOperation,
   description: string,
@@ -140,7 +172,7 @@ async function fail(
   }
 }
 
-interface Postponement {
+interface Postponement extends StepEnd {
   readonly delayMs: number;
   readonly description: string;
   readonly attempt: number;
@@ -150,16 +182,20 @@ interface Postponement {
 async function postpone(
   broker: Broker,
   claimed: ClaimedOperation,
-  { delayMs, description, attempt }: Postponement,
-): Promise<void> {
+  postponement: Postponement,
+): Promise<ClaimedOperation | undefined> {
+  const { delayMs, attempt } = postponement;
   const { operation, claim } = claimed;
+  const isUndoing = postponement.position?.isUndoing ?? false;
+  // What the user is told is why the operation has failed, and not what holds up its undoing.
+  const description = isUndoing ? operation.description : postponement.description;
   const now = broker.clock();
-  if (operation.deadline <= now) {
-    await fail(broker, claimed, `Given up at the deadline. ${description}`);
-    return;
+  if (operation.deadline <= now && !isUndoing) {
+    const givenUp = `Given up at the deadline. ${description}`;
+    return await fail(broker, claimed, { ...postponement, description: givenUp });
   }
   const wanted = addMs(now, delayMs);
-  const nextRunAt = wanted < operation.deadline ? wanted : operation.deadline;
+  const nextRunAt = wanted < operation.deadline || isUndoing ? wanted : operation.deadline;
   const postponed = await inTransaction(broker.db, async (tx) => {
     const holds = await postponeOperation(tx, { claim, attempt, nextRunAt, description });
     if (holds) {
@@ -168,10 +204,12 @@ async function postpone(
     return holds;
   });
   if (postponed) {
-    operationPostponed(broker.log, { ...factsOf(operation), cause: description, nextRunAt });
+    const cause = postponement.description;
+    operationPostponed(broker.log, { ...factsOf(operation), cause, nextRunAt });
   } else {
     operationTakenAway(broker.log, factsOf(operation));
   }
+  return undefined;
 }
 
 function factsOf({ id, instanceKey, type }: Operation) {

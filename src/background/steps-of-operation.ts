@@ -6,7 +6,7 @@ import type { Operation } from '../domain/operation.ts';
 import type { Step } from '../provisioners/provisioner.ts';
 import { revokeBindings } from './revoke-bindings.ts';
 
-/** @throws Error when the instance's plan or provisioner is needed and not configured here */
+/** @throws Error when the instance's provisioner does not run here */
 export function stepsOfOperation(
   broker: Broker,
   instance: Instance,
@@ -26,14 +26,17 @@ export function stepsOfOperation(
   }
 }
 
+/** What was made is undone without the plan, too. */
 function provisionSteps({ provisioners }: Broker, instance: Instance): readonly Step[] {
   const plan = provisioners.plan(instance.planId);
-  if (plan === undefined) {
-    throw new Error(`plan ${instance.planId} is not configured here`);
-  }
   const { provision } = provisioners.provisionerOf(instance);
-  return provision.map(({ name, run }) => ({
-    name,
-    run: (context) => run({ ...context, plan }),
+  return provision.map(({ run, ...step }) => ({
+    ...step,
+    run: async (context) => {
+      if (plan === undefined) {
+        throw new Error(`plan ${instance.planId} is not configured here`);
+      }
+      return await run({ ...context, plan });
+    },
   }));
 }

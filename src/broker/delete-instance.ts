@@ -19,9 +19,6 @@ export interface DeleteInstanceRequest {
   readonly acceptsIncomplete: boolean;
 }
 
-/** A silent cluster holds a deprovisioning for two minutes (contract 3); the rest is room for a busy runner. */
-const DEPROVISION_SECONDS = 10 * 60;
-
 /**
  * A repeat answers with the operation that runs.
  * @throws BrokerError by the state matrix of osb.md S
@@ -89,7 +86,7 @@ async function accept(
     instanceKey: instance.key,
     type: 'deprovision',
     description: 'Deprovisioning was accepted.',
-    deadline: addSeconds(now, DEPROVISION_SECONDS),
+    deadline: addSeconds(now, broker.provisioners.deprovisionSecondsOf(instance)),
     createdAt: now,
   });
   await broker.jobs.wake(tx, { operationId, at: now });

@@ -4,6 +4,7 @@ import { UpstreamError } from '../../domain/errors.ts';
 import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import type { OpenClusters } from '../../kubernetes/open-clusters.ts';
 import type { Provisioner, Runtime } from '../provisioner.ts';
+import { DEPROVISION_SECONDS } from '../steps/deprovision-seconds.ts';
 import { makeNamespace } from '../steps/make-namespace.ts';
 import { reachCluster } from '../steps/reach-cluster.ts';
 import { makeCluster } from './make-cluster.ts';
@@ -31,6 +32,7 @@ export function sandboxProvisioner({ clusters, host }: SandboxParts): Provisione
     name: 'sandbox',
     provisionSeconds: PROVISION_SECONDS,
     provision: [makeCluster(host), reachCluster(parts), makeNamespace(parts)],
+    deprovisionSeconds: DEPROVISION_SECONDS,
     deprovision: [removeCluster(host)],
     admit: (parameters) => ({ parameters, access: undefined }),
     trustsAddresses: true,
