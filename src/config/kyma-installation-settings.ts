@@ -1,7 +1,7 @@
 // `kyma` of the configuration file: what is the same for all Kyma runtimes of this installation.
 import { isJsonObject } from '../domain/json.ts';
 import type { KymaInstallation, KymaModule } from '../domain/kyma-installation.ts';
-import { type Kind, textLike } from './kinds.ts';
+import { integerBetween, type Kind, textLike } from './kinds.ts';
 import { below, mappingAt, type Place, readSection } from './section.ts';
 
 const RESOURCE_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
@@ -29,17 +29,23 @@ const modules: Kind<readonly KymaModule[]> = {
 /** The channel that follows releases at the pace that is meant for production. */
 const DEFAULT_CHANNEL = 'regular';
 
+/** A cluster takes many minutes: ten seconds are no wait for a person, and no load on the control plane. */
+const DEFAULT_POLL_SECONDS = 10;
+
+const pollSeconds = integerBetween(1, 60);
+
 const DEFAULT_SECRET_BINDINGS = { aws: 'aws', azure: 'azure', gcp: 'gcp' };
 
 export function readKymaInstallation(value: unknown, place: Place): KymaInstallation {
   const mapping = mappingAt(value, place);
-  const kinds = { channel, modules };
+  const kinds = { channel, modules, pollSeconds };
   const given = readSection(mapping, { kinds, subsections: ['secretBindings'] }, place);
   const at = below(place, 'secretBindings');
   const names = { aws: resourceName, azure: resourceName, gcp: resourceName };
   return {
     channel: given.channel ?? DEFAULT_CHANNEL,
     modules: given.modules ?? [],
+    pollSeconds: given.pollSeconds ?? DEFAULT_POLL_SECONDS,
     secretBindings: {
       ...DEFAULT_SECRET_BINDINGS,
       ...readSection(mappingAt(mapping['secretBindings'], at), { kinds: names }, at),

@@ -15,4 +15,6 @@ export interface KymaInstallation {
   readonly channel: string;
   /** Where a request asks for none in particular. */
   readonly modules: readonly KymaModule[];
+  /** How often the control plane is asked about what is being made or removed there. */
+  readonly pollSeconds: number;
 }

@@ -32,6 +32,7 @@ describeWith(
         expect(lines.filter(({ msg }) => msg === 'migrated')).toMatchObject([
           { migration: '0001-ledger' },
           { migration: '0002-reconcilers' },
+          { migration: '0003-platform-region' },
         ]);
         const ready = lines.filter(({ msg }) => msg === 'ready');
         expect(ready).toHaveLength(2);
@@ -75,6 +76,7 @@ describeWith(
         expect(applied.map(({ migration }) => migration)).toEqual([
           '0001-ledger',
           '0002-reconcilers',
+          '0003-platform-region',
         ]);
       } finally {
         await Promise.all(brokers.map((each) => each.stop()));
