@@ -1,5 +1,6 @@
 // Does on a control plane what Kyma's infrastructure manager does with a Runtime, in its order, and what the lifecycle
 // manager does with a Kyma: a round at a time, when a test says so, so that nothing is guessed about time.
+import { hasReason } from '../../../src/kubernetes/failures.ts';
 import {
   openPlaneEyes,
   NAMESPACE,
@@ -161,7 +162,12 @@ export class InfrastructureManager {
 
   async #makeNamespace(runtimeId: string): Promise<void> {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kyma-system' } };
-    await this.#onRuntime(runtimeId, (eyes) => eyes.create('/api/v1/namespaces', namespace));
+    await this.#onRuntime(runtimeId, (eyes) => eyes.create('/api/v1/namespaces', namespace)).catch(
+      (error: unknown) => {
+        // Somebody else was faster; the next round sees it.
+        if (!hasReason(error, 'conflict')) throw error;
+      },
+    );
   }
 
   async #onRuntime<T>(runtimeId: string, act: (eyes: PlaneEyes) => Promise<T>): Promise<T> {
