@@ -85,12 +85,8 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   const openClusters = new OpenClusters({ retireAfterMs: longestUseMs(limits), guard });
   const provisioners = new ProvisionersByPlan(config.plans, [
     ownClusterProvisioner({ clusters: openClusters, guard }),
-    ...(controlPlane === undefined
-      ? []
-      : [kymaOn(controlPlane, { config, openClusters, clock, log })]),
-    ...(sandbox === undefined
-      ? []
-      : [sandboxProvisioner({ clusters: openClusters, host: sandbox })]),
+    ...kymaOn(controlPlane, { config, openClusters, clock, log }),
+    ...sandboxOn(sandbox, openClusters),
   ]);
   const state = new StartupState();
   const stopping = new AbortController();
@@ -150,15 +146,21 @@ interface KymaSurroundings extends Pick<Surroundings, 'clock' | 'log'> {
   readonly openClusters: OpenClusters;
 }
 
+/** None without a control plane. */
 function kymaOn(
-  access: ClusterAccess,
+  access: ClusterAccess | undefined,
   { config, openClusters: clusters, clock, log }: KymaSurroundings,
-): Provisioner {
+): readonly Provisioner[] {
+  if (access === undefined) return [];
   const isTrusted = true;
   const controlPlane = new ControlPlane(() =>
     clusters.clientFor(CONTROL_PLANE_KEY, access, { isTrusted }),
   );
-  return kymaProvisioner({ controlPlane, installation: config.kyma, clusters, clock, log });
+  return [kymaProvisioner({ controlPlane, installation: config.kyma, clusters, clock, log })];
+}
+
+function sandboxOn(host: SandboxHost | undefined, clusters: OpenClusters): readonly Provisioner[] {
+  return host === undefined ? [] : [sandboxProvisioner({ clusters, host })];
 }
 
 function surroundingsOf(config: Config, given: Partial<Surroundings>): Surroundings {

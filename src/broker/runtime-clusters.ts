@@ -65,9 +65,10 @@ export class RuntimeClusters {
     instance: Instance,
     { refused, error, signal }: RefusedAccess,
   ): Promise<ClusterClient> {
-    const { forgetAccess } = this.#parts.provisioners.provisionerOf(instance);
+    const provisioner = this.#parts.provisioners.provisionerOf(instance);
     // Where it is read at each opening, it is the newest there is.
-    if (!isRefusalOfAccess(error) || forgetAccess === undefined) throw error;
+    const isKept = provisioner.forgetAccess !== undefined;
+    if (!isRefusalOfAccess(error) || !isKept) throw error;
     this.forget(instance.key);
     const client = await this.#clientOf(instance);
     if (sameAccess(client.access, refused)) throw error;

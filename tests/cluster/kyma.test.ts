@@ -10,10 +10,10 @@ import {
   PATHS,
   type PlaneEyes,
 } from '../support/control-plane/control-plane.ts';
-import { InfrastructureManager } from '../support/control-plane/infrastructure-manager.ts';
+import { RuntimeMaker } from '../support/control-plane/runtime-maker.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { describeWith } from '../support/needs.ts';
-import { AWS_PLAN_ID, type Platform } from '../support/platform.ts';
+import { AWS_PLAN_ID, type Ids, type Platform } from '../support/platform.ts';
 import { kubectl } from '../support/kubectl.ts';
 import type { KubeApiserver } from '../support/real-parts/kube-apiserver.ts';
 import { until } from '../support/until.ts';
@@ -32,14 +32,14 @@ describeWith(
     let database: FreshDatabase;
     let broker: TestBroker;
     let platform: Platform;
-    let manager: InfrastructureManager;
+    let maker: RuntimeMaker;
     let eyes: PlaneEyes;
 
     beforeAll(async () => {
       plane = await ownCluster();
       runtime = sharedCluster();
       const brokersKubeconfig = await makeControlPlane(plane);
-      manager = new InfrastructureManager({
+      maker = new RuntimeMaker({
         kubeconfig: plane.adminKubeconfig,
         clusterFor: () => runtime.adminKubeconfig,
       });
@@ -54,7 +54,7 @@ describeWith(
     });
     afterAll(async () => {
       await broker.stop();
-      await Promise.all([eyes.close(), manager.close(), database.drop()]);
+      await Promise.all([eyes.close(), maker.close(), database.drop()]);
       await plane.stop();
     });
 
@@ -64,12 +64,33 @@ describeWith(
         what: 'the operation has ended',
         limitMs: STORY_LIMIT_MS,
         isSo: async () => {
-          await manager.round();
+          await maker.round();
           ({ state } = (await platform.lastOperation({ instance })).body);
           return state !== 'in progress';
         },
       });
       return state;
+    }
+
+    async function boundAndUsed(bindings: readonly Ids[]): Promise<readonly string[]> {
+      const kubeconfigs: string[] = [];
+      for (const ids of bindings) {
+        const { status, body } = await platform.bind(ids);
+        expect(status).toBe(201);
+        const { kubeconfig } = body.credentials;
+        const listed = await kubectl(kubeconfig, ['get', 'namespaces', '-o', 'name']);
+        expect(listed.stdout).toContain('namespace/kyma-system');
+        kubeconfigs.push(kubeconfig);
+      }
+      return kubeconfigs;
+    }
+
+    async function demandRefused(kubeconfigs: readonly string[]): Promise<void> {
+      for (const kubeconfig of kubeconfigs) {
+        const refused = await kubectl(kubeconfig, ['get', 'secrets', '-A']);
+        expect(refused.status).not.toBe(0);
+        expect(refused.stderr).toMatch(/forbidden|Unauthorized|must be logged in/i);
+      }
     }
 
     it(
@@ -85,29 +106,16 @@ describeWith(
         expect(kyma?.metadata.name).toBe(made?.metadata.name);
         expect(kyma?.spec).toEqual({ channel: 'fast', modules: [{ name: 'btp-operator' }] });
 
-        const kubeconfigs: string[] = [];
         const bindings = [randomUUID(), randomUUID()].map((binding) => ({ instance, binding }));
-        for (const ids of bindings) {
-          const { status, body } = await platform.bind(ids);
-          expect(status).toBe(201);
-          kubeconfigs.push(body.credentials.kubeconfig);
-        }
-        for (const kubeconfig of kubeconfigs) {
-          const listed = await kubectl(kubeconfig, ['get', 'namespaces', '-o', 'name']);
-          expect(listed.stdout).toContain('namespace/kyma-system');
-        }
+        const kubeconfigs = await boundAndUsed(bindings);
 
         expect((await platform.deprovision({ instance })).status).toBe(202);
         expect(await endedAs(instance)).toBe('succeeded');
 
-        for (const kubeconfig of kubeconfigs) {
-          const refused = await kubectl(kubeconfig, ['get', 'secrets', '-A']);
-          expect(refused.status).not.toBe(0);
-          expect(refused.stderr).toMatch(/forbidden|Unauthorized|must be logged in/i);
-        }
+        await demandRefused(kubeconfigs);
         for (const ids of bindings) expect((await platform.unbind(ids)).status).toBe(410);
         for (const path of Object.values(PATHS)) expect(await eyes.list(path)).toEqual([]);
-        expect(manager.done).toEqual([
+        expect(maker.done).toEqual([
           'Runtime Pending',
           'Secret made',
           'Runtime Ready',

@@ -81,8 +81,9 @@ export class ControlPlane {
       expect: [`${kind}List`],
       signal,
     });
-    if (!Array.isArray(list.items)) throw malformed(action, 'a list without items');
-    return list.items.find(({ metadata }) => metadata.name === name);
+    const { items } = list;
+    if (items === undefined) throw malformed(action, 'a list without items');
+    return items.find(({ metadata }) => metadata.name === name);
   }
 
   /** `exists`: something has this name already, and nothing was made. */

@@ -1,8 +1,7 @@
 // Admin access to Kyma runtimes: the kubeconfig that the infrastructure manager keeps in a Secret on the control plane
 // and replaces twice a day. It is kept in memory, never in the ledger, and read anew once a cluster refuses it.
-import { UpstreamError } from '../../domain/errors.ts';
-import { BrokerError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { BrokerError, UpstreamError } from '../../domain/errors.ts';
 import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import { readKubeconfig } from '../../kubernetes/read-kubeconfig.ts';
 import type { Runtime } from '../provisioner.ts';

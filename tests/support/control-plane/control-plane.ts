@@ -9,7 +9,7 @@ import { DEFINITIONS } from './definitions.ts';
 
 export const NAMESPACE = 'kcp-system';
 
-export const INFRASTRUCTURE_PATH = `/apis/infrastructuremanager.kyma-project.io/v1/namespaces/${NAMESPACE}`;
+const INFRASTRUCTURE_PATH = `/apis/infrastructuremanager.kyma-project.io/v1/namespaces/${NAMESPACE}`;
 export const PATHS = {
   runtimes: `${INFRASTRUCTURE_PATH}/runtimes`,
   gardenerClusters: `${INFRASTRUCTURE_PATH}/gardenerclusters`,
@@ -44,10 +44,10 @@ export interface PlaneEyes {
   close(): Promise<void>;
 }
 
-const KINDS = [
-  ...['Runtime', 'GardenerCluster', 'Kyma', 'Secret', 'Namespace', 'Status'],
-  ...['CustomResourceDefinition', 'Role', 'RoleBinding', 'ServiceAccount', 'ConfigMap'],
-];
+const KINDS =
+  'Runtime GardenerCluster Kyma Secret Namespace Status CustomResourceDefinition Role RoleBinding'.split(
+    ' ',
+  );
 
 /** For all rights. */
 export function openPlaneEyes(adminKubeconfig: string): PlaneEyes {

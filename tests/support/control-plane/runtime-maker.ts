@@ -30,21 +30,21 @@ const REQUIRED_LABELS = [
  */
 export type Behaviour = 'steady' | 'stuck' | { readonly state: string };
 
-export interface ManagerOptions {
+export interface MakerOptions {
   /** Of an administrator of the control plane. */
   readonly kubeconfig: string;
   /** Admin kubeconfig of the cluster that a Runtime becomes; asked anew whenever its Secret is written. */
   readonly clusterFor: (runtimeId: string) => Promise<string> | string;
 }
 
-export class InfrastructureManager {
+export class RuntimeMaker {
   /** What it has done, in order: `Runtime Pending`, `Secret deleted` … */
   readonly done: string[] = [];
   behaviour: Behaviour = 'steady';
   readonly #eyes: PlaneEyes;
-  readonly #options: ManagerOptions;
+  readonly #options: MakerOptions;
 
-  constructor(options: ManagerOptions) {
+  constructor(options: MakerOptions) {
     this.#options = options;
     this.#eyes = openPlaneEyes(options.kubeconfig);
   }
