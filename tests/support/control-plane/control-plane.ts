@@ -89,16 +89,16 @@ export function openPlaneEyes(adminKubeconfig: string): PlaneEyes {
 const BROKER = { commonName: 'runtime-broker' };
 
 const RULES = [
-  { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: ['list'] },
   {
     apiGroups: ['infrastructuremanager.kyma-project.io'],
     resources: ['runtimes'],
-    verbs: ['get', 'list', 'create', 'delete'],
+    verbs: ['list', 'create', 'delete'],
   },
   {
     apiGroups: ['operator.kyma-project.io'],
     resources: ['kymas'],
-    verbs: ['get', 'list', 'create', 'delete'],
+    verbs: ['list', 'create', 'delete'],
   },
 ];
 
