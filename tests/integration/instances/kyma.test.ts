@@ -279,36 +279,36 @@ describeWith({ postgres: true }, 'a Kyma plan', () => {
     expect(after?.metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('takes up a kubeconfig that was replaced, without a bind that fails', async () => {
-    const { instance, runtimeId } = await scene.made();
-    const cluster = runtimeCluster(scene.parts.sandbox, runtimeId);
-    const account = async (): Promise<string> => {
-      const token = await administratorToken(cluster);
-      return cluster.adminKubeconfig.replace(cluster.adminToken, token);
-    };
-    scene.parts.kubeconfigs.set(runtimeId, await account());
-    await scene.maker.rotate(runtimeId);
-    // What was read before still works, so it is dropped by hand.
-    const { clusters } = scene.broker().composition.broker;
-    const found = await clusterKey(scene, instance);
-    clusters.forget(found);
-    await bound(instance);
+  it.each([
+    ['a connection that stands', false],
+    ['a new connection', true],
+  ])(
+    'takes up a kubeconfig that was replaced, without a bind that fails, over %s',
+    async (_, isNew) => {
+      const { instance, runtimeId } = await scene.made();
+      const cluster = runtimeCluster(scene.parts.sandbox, runtimeId);
+      const instanceKey = await keyOf(scene, instance);
+      const { clusters } = scene.broker().composition.broker;
+      await giveNewAdministrator(scene, runtimeId);
+      // What was read before still works, and would be kept.
+      clusters.forget(instanceKey);
+      await bound(instance);
 
-    const accounts = '/api/v1/namespaces/kube-system/serviceaccounts';
-    const administrate = rawClient(cluster.adminKubeconfig);
-    const listed = JSON.parse((await administrate({ method: 'GET', path: accounts })).text) as {
-      items: readonly { metadata: { name: string } }[];
-    };
-    scene.parts.kubeconfigs.set(runtimeId, await account());
-    await scene.maker.rotate(runtimeId);
-    for (const { metadata } of listed.items) {
-      await administrate({ method: 'DELETE', path: `${accounts}/${metadata.name}` });
-    }
+      const administrate = rawClient(cluster.adminKubeconfig);
+      const before = JSON.parse((await administrate({ method: 'GET', path: ACCOUNTS })).text) as {
+        items: readonly { metadata: { name: string } }[];
+      };
+      await giveNewAdministrator(scene, runtimeId);
+      for (const { metadata } of before.items) {
+        await administrate({ method: 'DELETE', path: `${ACCOUNTS}/${metadata.name}` });
+      }
+      if (isNew) scene.broker().composition.openClusters.drop(instanceKey);
 
-    const { kubeconfig } = await bound(instance);
+      const { kubeconfig } = await bound(instance);
 
-    expect(await ask(kubeconfig)).toBe(200);
-  });
+      expect(await ask(kubeconfig)).toBe(200);
+    },
+  );
 
   it('takes a cluster for gone when the control plane says so, and not when it is silent', async () => {
     const { instance, runtimeId } = await scene.made();
@@ -335,7 +335,19 @@ describeWith({ postgres: true }, 'a Kyma plan', () => {
   });
 });
 
-async function clusterKey(scene: KymaScene, instance: string): Promise<string> {
+const ACCOUNTS = '/api/v1/namespaces/kube-system/serviceaccounts';
+
+/** The maker's Secret of the runtime has another token from now on; the earlier ones go on being accepted. */
+async function giveNewAdministrator({ parts, maker }: KymaScene, runtimeId: string): Promise<void> {
+  const cluster = runtimeCluster(parts.sandbox, runtimeId);
+  const token = await administratorToken(cluster);
+  const kubeconfig = cluster.adminKubeconfig.replace(cluster.adminToken, token);
+  parts.kubeconfigs.set(runtimeId, kubeconfig);
+  await maker.rotate(runtimeId);
+}
+
+/** Our own, as the Runtime carries it. */
+async function keyOf(scene: KymaScene, instance: string): Promise<string> {
   const runtime = await scene.runtimeOf(instance);
   return runtime?.metadata.annotations?.['runtime-broker/instance-key'] ?? '';
 }
