@@ -27,7 +27,8 @@ interface SceneParts {
   readonly plane: ClusterProxy;
   readonly sandbox: TestSandbox;
   readonly database: FreshDatabase;
-  readonly clock: { aheadMs: number };
+  /** How far the broker, and the clusters, are ahead of the machine. */
+  readonly clock: { aheadMs: number; clustersAheadMs: number };
   /** What the broker draws next, before anything random. */
   readonly nextUuids: string[];
   /** Admin kubeconfigs that Secrets get, instead of the administrator's own. */
@@ -128,12 +129,13 @@ export function runtimeCluster(sandbox: TestSandbox, runtimeId: string): TestClu
 }
 
 export async function openKymaScene(): Promise<KymaScene> {
-  const sandbox = await startTestSandbox();
+  const clock = { aheadMs: 0, clustersAheadMs: 0 };
+  const clustersNow = (): Date => new Date(Date.now() + clock.clustersAheadMs);
+  const sandbox = await startTestSandbox({ clock: clustersNow });
   const cluster = sandbox.openCluster('plane');
   await makeControlPlane(cluster);
   const plane = await openClusterProxy(cluster);
   const database = await freshDatabase();
-  const clock = { aheadMs: 0 };
   const nextUuids: string[] = [];
   const kubeconfigs = new Map<string, string>();
   const maker = new RuntimeMaker({
@@ -141,7 +143,13 @@ export async function openKymaScene(): Promise<KymaScene> {
     clusterFor: (id) => kubeconfigs.get(id) ?? runtimeCluster(sandbox, id).adminKubeconfig,
   });
   const eyes = openPlaneEyes(cluster.adminKubeconfig);
-  const open = opener({ database, kubeconfig: plane.adminKubeconfig, clock, nextUuids });
+  const open = opener({
+    database,
+    kubeconfig: plane.adminKubeconfig,
+    clock,
+    clustersNow,
+    nextUuids,
+  });
   const parts = { maker, eyes, plane, sandbox, database, clock, nextUuids, kubeconfigs, open };
   return new KymaScene(parts, await open());
 }
@@ -150,10 +158,17 @@ interface Opening {
   readonly database: FreshDatabase;
   readonly kubeconfig: string;
   readonly clock: { readonly aheadMs: number };
+  readonly clustersNow: () => Date;
   readonly nextUuids: string[];
 }
 
-function opener({ database, kubeconfig, clock, nextUuids }: Opening): () => Promise<TestBroker> {
+function opener({
+  database,
+  kubeconfig,
+  clock,
+  clustersNow,
+  nextUuids,
+}: Opening): () => Promise<TestBroker> {
   const key = randomBytes(32).toString('base64');
   recordSecret('sealing key', key);
   return () =>
@@ -166,7 +181,7 @@ function opener({ database, kubeconfig, clock, nextUuids }: Opening): () => Prom
       files: { [KCP_FILE]: kubeconfig },
       given: {
         clock: () => new Date(Date.now() + clock.aheadMs),
-        clusterClock: () => new Date(),
+        clusterClock: clustersNow,
         draw: { ...randomDraw, uuid: () => nextUuids.shift() ?? randomDraw.uuid() },
       },
     });
