@@ -93,8 +93,9 @@ async function play(frame: Frame): Promise<void> {
     narration.plain('DATABASE_URL is left aside: the demo, and the plan sandbox, are for the');
     narration.plain('embedded default, not for a ledger that is in use.');
   }
+  const wish = wishOf(kubeconfigFile);
   await requireFree(listenersOf(env));
-  const stage = await setStage(frame, wishOf(kubeconfigFile));
+  const stage = await setStage(frame, wish);
   await withBroker(stage, async () => {
     await tellStory(stage);
     narration.plain(`\nThat was the whole story, in ${duration(performance.now() - startedAt)}.`);

@@ -64,10 +64,10 @@ export interface Composition {
   readonly commandSecret: Secret | undefined;
 }
 
-/** An issue stops at the create limit and is undone within five more seconds (contract 4, "Limits of time"). */
+/** An issue stops at the create limit and is undone within five more seconds (docs/api.md, "Bind"). */
 const UNDO_TIMEOUT_MS = 5_000;
 
-/** Longer than the 12 s in which a revoked token may still be honoured (design 3), and below a client's 60 s. */
+/** Longer than the 12 s in which a revoked token may still be honoured (`revoke-grant.ts`), and below a client's 60 s. */
 const DELETE_TIMEOUT_MS = 15_000;
 
 /** Steps stop at their next call once they are told to; the longest call of a cluster client ends within this. */

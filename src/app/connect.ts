@@ -58,7 +58,7 @@ async function connectOnce({ broker, embedded, state, drawKey }: Composition): P
   log.info({ installation, replica: replicaId }, 'ready');
 }
 
-/** A key that is lost takes away what needs it, and nothing else (design 6). */
+/** A key that is lost takes away what needs it, and nothing else (docs/configuration.md, "Environment variables"). */
 export async function markerOrWhyNot(
   parts: MarkerParts,
   { db, log }: Broker,

@@ -1,4 +1,4 @@
-// What the server binary tells a shell (contract 7).
+// What the server binary tells a shell (docs/configuration.md, "Commands").
 
 export const EXIT_DONE = 0;
 

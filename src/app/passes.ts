@@ -9,7 +9,7 @@ import { wakeOperations } from '../background/wake-operations.ts';
 import type { Broker } from '../broker/broker.ts';
 import { beat } from '../storage/replicas.ts';
 
-/** Others take over what a replica was doing once it has missed three of these (design 6). */
+/** Others take over what a replica was doing once it has missed three of these (REPLICA_LOST_AFTER_MS). */
 const BEAT_PAUSE_MS = 2_000;
 
 /** The net under the jobs: what nobody was woken for is found within this. */

@@ -8,7 +8,8 @@ export class StartupState {
 
   /**
    * From now on requests are served.
-   * @param marker or why there is none: that alone fails then which needs it (design 6, "A lost key")
+   * @param marker or why there is none: that alone fails then which needs it (docs/configuration.md, "Environment
+   *   variables")
    */
   complete(marker: Marker | Error): void {
     this.#marker = marker;

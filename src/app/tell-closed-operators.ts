@@ -1,5 +1,5 @@
-// What whoever starts a broker without a password of operators must be told, once (contract 8): everything works but
-// what they may ask only with credentials.
+// What whoever starts a broker without a password of operators must be told, once: everything works but what they may
+// ask only with credentials (docs/configuration.md, "Environment variables").
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../observability/logger.ts';
 

@@ -89,7 +89,7 @@ async function runStep(
     const prepared = await prepare(broker, claimed);
     position = prepared.position;
     const outcome = await position.step.run({ ...prepared.context, now, signal });
-    const end = { position, outcome };
+    const end = { position, outcome, stopping };
     return () => settleOutcome(broker, claimed, { ...end, leasedUntil: leasedUntil() });
   } catch (error) {
     broker.log.warn(

@@ -12,8 +12,9 @@ import {
 } from '../storage/prune.ts';
 
 /**
- * A row precedes its objects and outlives them by a day, which is how a restored database is known by (design 6); and
- * the outcome of a deletion can be asked for as long (contract 3).
+ * A row precedes its objects and outlives them by a day, by which a restored database is known
+ * (docs/decisions/a-restored-database-is-confirmed.md); and the outcome of a deletion can be asked for as long
+ * (docs/api.md, "How an operation goes").
  */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 

@@ -1,5 +1,6 @@
-// First step of a deprovisioning: takes the rights of all grants away. A silent cluster holds it for two minutes and
-// no longer, since bindings never block deleting an instance; what is left then stays in the ledger (contract 3).
+// First step of a deprovisioning and of a suspension: takes the rights of all grants away. A silent cluster holds it for
+// two minutes and no longer, since bindings never block deleting an instance; what is left then stays in the ledger
+// (docs/api.md, "Delete an instance").
 import type { Broker } from '../broker/broker.ts';
 import { revokeGrants } from '../broker/revoke-grants.ts';
 import { addMs } from '../domain/clock.ts';
@@ -8,7 +9,7 @@ import { listUnfinishedGrantIds } from '../storage/grants.ts';
 
 const GIVE_UP_AFTER_MS = 2 * 60 * 1000;
 
-/** One pass: a live cluster needs well under a second, and asking with a token takes up to 12 s (design 3). */
+/** One pass: a live cluster needs well under a second, and asking with a token takes up to 12 s. */
 const PASS_TIMEOUT_MS = 15_000;
 
 /** The last pass before the two minutes are over may be shorter, but not too short for a live cluster. */
@@ -38,8 +39,8 @@ async function run(broker: Broker, context: StepContext): Promise<StepOutcome> {
   // A pass that was cut off by the end of this process has shown nothing.
   if (broker.clock() >= giveUpAt && !signal.aborted) {
     broker.log.error(
-      { instanceId, grants: left },
-      'an instance is deleted while grants of it are not revoked; they stay in the ledger',
+      { instanceId, type: operation.type, grants: left },
+      'an instance is deleted or suspended while grants of it are not revoked; they stay in the ledger',
     );
     return { outcome: 'done' };
   }

@@ -146,6 +146,7 @@ function rowOf(grant: NamedGrant, object: ListedObject, clusterUid: string) {
     uid: grant.uids?.[UID_OF_KIND[object.kind]],
     hasEnded: grant.hasEnded,
     isToBeLookedAt: grant.isToBeLookedAt,
+    isOutOfReach: grant.isOutOfReach,
   };
 }
 

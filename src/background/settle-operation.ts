@@ -2,6 +2,7 @@
 // a runner that was paused, or whose operation was cancelled, writes nothing and stops.
 import type { Broker } from '../broker/broker.ts';
 import { addMs } from '../domain/clock.ts';
+import type { AttachedCluster } from '../domain/instance.ts';
 import type { Operation, OperationType } from '../domain/operation.ts';
 import {
   operationFailed,
@@ -10,17 +11,18 @@ import {
   operationTakenAway,
   operationUndone,
 } from '../observability/events.ts';
-import type { StepOutcome } from '../provisioners/provisioner.ts';
-import { inTransaction, type OpenTransaction } from '../storage/database.ts';
-import { eraseSettledAccess } from '../storage/due-grants.ts';
-import { attachCluster, lockInstanceByKey, markInstanceDeleted } from '../storage/instances.ts';
+import type { Step, StepOutcome } from '../provisioners/provisioner.ts';
+import { inTransaction } from '../storage/database.ts';
+import { attachCluster, lockInstanceByKey } from '../storage/instances.ts';
 import {
   advanceOperation,
   type ClaimedOperation,
   endOperation,
   postponeOperation,
 } from '../storage/operations.ts';
+import { applySuccess, sealedForInstance, tellEnded } from './apply-success.ts';
 import type { Position } from './course.ts';
+import { retryWithNewAccess } from './retry-with-new-access.ts';
 import type { StepFailure } from './step-failures.ts';
 
 /**
@@ -40,68 +42,94 @@ export interface StepEnd {
 export interface StepResult extends StepEnd {
   readonly position: Position;
   readonly outcome: StepOutcome;
+  /** Fires when the process is to stop. */
+  readonly stopping: AbortSignal;
 }
 
 /** @returns the operation as it goes on at once, under the same claim; undefined when it does not */
 export async function settleOutcome(
   broker: Broker,
   claimed: ClaimedOperation,
-  end: StepResult,
+  result: StepResult,
 ): Promise<ClaimedOperation | undefined> {
-  const { operation, claim } = claimed;
-  const { outcome, leasedUntil } = end;
-  const { next, isUndoing } = end.position;
-  const at = broker.clock();
+  const { outcome, stopping } = result;
+  const { next, isUndoing } = result.position;
   if (outcome.outcome === 'wait') {
     const { delayMs, description } = outcome;
-    return await postpone(broker, claimed, { ...end, delayMs, description, attempt: 0 });
+    return await postpone(broker, claimed, { ...result, delayMs, description, attempt: 0 });
   }
-  if (isUndoing && next === undefined) {
-    await endAsFailed(broker, claimed, operation.description);
-    return undefined;
-  }
-  const settled = await inTransaction(broker.db, async (tx) => {
-    await lockInstanceByKey(tx, operation.instanceKey);
-    const holds =
-      next === undefined
-        ? await endAsSucceeded(tx, claimed, at)
-        : await advanceOperation(tx, {
-            claim,
-            step: next.name,
-            at,
-            description: operation.description,
-            leasedUntil,
-          });
-    if (holds && outcome.cluster !== undefined) {
-      await attachCluster(tx, operation.instanceKey, { cluster: outcome.cluster, at });
-    }
-    return holds;
-  });
-  if (!settled) {
-    operationTakenAway(broker.log, factsOf(operation));
+  if (next === undefined && isUndoing) {
+    await endAsFailed(broker, claimed, claimed.operation.description);
     return undefined;
   }
   if (next === undefined) {
-    operationSucceeded(broker.log, factsOf(operation));
-    if (operation.type === 'deprovision') {
-      broker.clusters.forget(operation.instanceKey);
+    await succeed(broker, claimed, { cluster: outcome.cluster, stopping });
+    return undefined;
+  }
+  return await advance(broker, claimed, { ...result, next, cluster: outcome.cluster });
+}
+
+async function advance(
+  broker: Broker,
+  { operation, claim }: ClaimedOperation,
+  { cluster, next, leasedUntil }: Found & Pick<StepResult, 'leasedUntil'> & { readonly next: Step },
+): Promise<ClaimedOperation | undefined> {
+  const at = broker.clock();
+  const { instanceKey, description } = operation;
+  const holds = await inTransaction(broker.db, async (tx) => {
+    await lockInstanceByKey(tx, instanceKey);
+    const step = next.name;
+    const advanced = await advanceOperation(tx, { claim, step, at, description, leasedUntil });
+    // While an update runs, the instance is served as it was.
+    if (advanced && cluster !== undefined && operation.type !== 'update') {
+      await attachCluster(tx, instanceKey, { cluster, at });
     }
+    return advanced;
+  });
+  if (!holds) {
+    operationTakenAway(broker.log, factsOf(operation));
     return undefined;
   }
   return { claim, operation: { ...operation, step: next.name, attempt: 0 } };
 }
 
-async function endAsSucceeded(
-  tx: OpenTransaction,
+interface Found {
+  readonly cluster: AttachedCluster | undefined;
+}
+
+/** One transaction ends the operation and makes of the instance what it was for. */
+async function succeed(
+  broker: Broker,
   { operation, claim }: ClaimedOperation,
-  at: Date,
-): Promise<boolean> {
-  const description = ONCE_SUCCEEDED[operation.type];
-  const holds = await endOperation(tx, { claim, state: 'succeeded', description, at });
-  if (holds && operation.type === 'deprovision') {
-    await forgetInstance(tx, operation.instanceKey, at);
+  { cluster, stopping }: Found & Pick<StepResult, 'stopping'>,
+): Promise<void> {
+  const { type, instanceKey } = operation;
+  const at = broker.clock();
+  const sealedAccess = await sealedForInstance(broker, operation);
+  const description = ONCE_SUCCEEDED[type];
+  const ended = await inTransaction(broker.db, async (tx) => {
+    await lockInstanceByKey(tx, instanceKey);
+    if (!(await endOperation(tx, { claim, state: 'succeeded', description, at }))) {
+      return undefined;
+    }
+    if (cluster !== undefined) {
+      await attachCluster(tx, instanceKey, { cluster, at });
+    }
+    return await applySuccess(broker, tx, { operation, sealedAccess, at });
+  });
+  if (ended === undefined) {
+    operationTakenAway(broker.log, factsOf(operation));
+    return;
   }
-  return holds;
+  operationSucceeded(broker.log, factsOf(operation));
+  tellEnded(broker, ended);
+  if (type !== 'provision') {
+    // What was open may lead to a cluster that is gone, or by an access that is not kept any more.
+    broker.clusters.forget(instanceKey);
+  }
+  if (sealedAccess !== undefined) {
+    await retryWithNewAccess(broker, instanceKey, stopping);
+  }
 }
 
 const ONCE_SUCCEEDED: Readonly<Record<OperationType, string>> = {
@@ -111,15 +139,6 @@ const ONCE_SUCCEEDED: Readonly<Record<OperationType, string>> = {
   suspend: 'The instance is suspended.',
   resume: 'The runtime is ready again.',
 };
-
-/**
- * The admin access stays sealed for as long as a grant is not revoked, or is to be looked at once more: it is what
- * that needs (contract 3).
- */
-async function forgetInstance(tx: OpenTransaction, instanceKey: string, at: Date): Promise<void> {
-  await markInstanceDeleted(tx, instanceKey, { at });
-  await eraseSettledAccess(tx, { at, instanceKey });
-}
 
 /** As settleOutcome. What undoes is repeated whatever it meets: nobody else would remove what was made. */
 export async function settleFailure(

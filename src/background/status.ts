@@ -1,6 +1,6 @@
 // Whether this replica should get requests: its database answers, its clock agrees with the database's, and its jobs
-// run. A clock that is off endangers nothing that is fenced, but it would date what users see wrongly (design 6). And
-// what operators have to know and to decide, as warnings and as figures.
+// run (docs/api.md, "Probes"). A clock that is off endangers nothing that is fenced, but it would date what users see
+// wrongly. And what operators have to know and to decide, as warnings and as figures.
 import type { Broker } from '../broker/broker.ts';
 import type { Gauge } from '../observability/metrics.ts';
 import { readDatabaseClock } from '../storage/clock.ts';
@@ -29,7 +29,7 @@ export interface Readiness {
 /** Settles soon whatever is away: a probe has a time limit of its own. */
 export type ReadinessCheck = () => Promise<Readiness>;
 
-/** How the start went (contract 1). */
+/** How the start went. */
 export interface StartReport {
   isServing(): boolean;
   warnings(): readonly string[];

@@ -6,12 +6,13 @@ import { bindingEnded } from '../observability/events.ts';
 import { inTransaction } from '../storage/database.ts';
 import { endGrant, markUndoing } from '../storage/grants.ts';
 import type { Broker } from './broker.ts';
+import type { AnnouncedGrant } from './decide-binding.ts';
 import { finishRevocation } from './finish-revocation.ts';
 
 export interface AbandonedIssue {
   readonly instance: Instance;
   readonly bindingId: string;
-  readonly grant: { readonly id: string; readonly name: string };
+  readonly grant: Pick<AnnouncedGrant, 'id' | 'name' | 'namespace'>;
   /** The client that was to make it; undefined when none was opened, so that no call can have made anything. */
   readonly client: ClusterClient | undefined;
 }
@@ -43,7 +44,8 @@ async function undo(
 ): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(broker.limits.undoTimeoutMs);
-    await finishRevocation(broker, { instance, grantId: grant.id, signal, writersClient: client });
+    const writer = { client, grant };
+    await finishRevocation(broker, { instance, grantId: grant.id, signal, writer });
     return true;
   } catch (error) {
     broker.log.warn({ err: error, grant: grant.name }, 'a failed issue could not be undone yet');

@@ -1,5 +1,5 @@
 // Whether what a request to create an instance names can be had, and what it is made of. The ids must be in the catalog,
-// except those that the addressed instance already has: a plan that leaves must not strand it (contract 1; osb.md C50).
+// except those that the addressed instance already has: a plan that leaves must not strand it (C50).
 import { OFFERING } from '../domain/built-in-plans.ts';
 import { BrokerError, type Refusal } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
@@ -27,6 +27,12 @@ export const UNKNOWN_PLAN: Refusal = {
   description: 'service_id and plan_id must name a service and one of its plans from the catalog.',
 };
 
+/** No plan of ours announces maintenance, so any version named here is one the platform made up (C67). */
+export const MAINTENANCE_CONFLICT: Refusal = {
+  code: 'maintenance-info-conflict',
+  description: 'The plan has no maintenance_info, so no version of it can be asked for.',
+};
+
 /**
  * @param current the instance that has the id now
  * @throws BrokerError `unknown-plan`, `invalid-parameters`, `maintenance-info-conflict`
@@ -41,12 +47,8 @@ export function admitInstance(
   const named = hasTheseIds(current, request) ? current : offered(broker, request);
   const provisioner = provisioners.provisionerOf(named);
   const admitted = provisioner.admit(request.parameters);
-  // No plan of ours announces maintenance, so any version named here is one the platform made up (osb.md C67).
   if (request.maintenanceVersion !== undefined) {
-    throw new BrokerError({
-      code: 'maintenance-info-conflict',
-      description: 'The plan has no maintenance_info, so no version of it can be asked for.',
-    });
+    throw new BrokerError(MAINTENANCE_CONFLICT);
   }
   return { provisioner, plan, admitted };
 }

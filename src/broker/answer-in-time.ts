@@ -1,5 +1,5 @@
-// Holds a request to the time by which it must be answered (contract 4, "Limits of time"), whatever waits: a lock, a
-// silent database, a cluster. What is late goes on and is settled by its row; a repeat finds what it came to.
+// Holds a request to the time by which it must be answered (docs/api.md, "Bind" and "Unbind"), whatever waits: a lock,
+// a silent database, a cluster. What is late goes on and is settled by its row; a repeat finds what it came to.
 import type { BrokerError } from '../domain/errors.ts';
 import type { Broker } from './broker.ts';
 

@@ -19,7 +19,7 @@ export interface Draw {
 }
 
 export interface BrokerLimits {
-  /** After this an issue stops and is undone (contract 4, "Limits of time"). */
+  /** After this an issue stops and is undone (docs/api.md, "Bind"). */
   readonly createTimeoutMs: number;
   /** What undoing a failed issue may take on top. */
   readonly undoTimeoutMs: number;

@@ -1,6 +1,6 @@
-// Issues a binding, or hands out the one that is there already (design 5). Each round decides under the instance's
-// lock; between two rounds, outside of any transaction, another request's issue is waited for, or what an earlier
-// attempt left behind is ended.
+// Issues a binding, or hands out the one that is there already (docs/architecture.md, "One binding, walked"). Each
+// round decides under the instance's lock; between two rounds, outside of any transaction, another request's issue is
+// waited for, or what an earlier attempt left behind is ended.
 import { BrokerError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
 import { CONCURRENT_OPERATION } from '../domain/refusals.ts';
@@ -24,7 +24,7 @@ export interface CreatedBinding {
 /**
  * A repeat with the same parameters gets the same credential. Whatever fails leaves nothing behind that a repeat, a
  * DELETE or a sweep does not settle.
- * @throws BrokerError by the table of contract 4
+ * @throws BrokerError by the table of docs/api.md, "Bind"
  */
 export async function createBinding(
   broker: Broker,
@@ -63,6 +63,7 @@ async function issueOrRepeat(
           instanceId: instance.id,
           bindingId: request.bindingId,
           grant: decided.binding.grant.name,
+          requestedBy: request.createdBy,
         });
         return { outcome: 'same', binding, remainingSlots };
       }

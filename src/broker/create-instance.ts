@@ -1,8 +1,9 @@
 // Accepts the provisioning of an instance: one transaction writes the record, the operation and the job that wakes
 // it. The work itself is the runner's.
+import type { Accounts } from '../domain/accounts.ts';
 import { addSeconds } from '../domain/clock.ts';
 import { BrokerError } from '../domain/errors.ts';
-import type { Accounts, Instance } from '../domain/instance.ts';
+import type { Instance } from '../domain/instance.ts';
 import { instanceState } from '../domain/instance.ts';
 import { type JsonObject, sameJson } from '../domain/json.ts';
 import { decideCreateInstance } from '../domain/instance-requests.ts';
@@ -32,7 +33,7 @@ export type CreateInstanceAnswer =
   | { readonly outcome: 'accepted'; readonly operationId: string }
   | { readonly outcome: 'exists' };
 
-/** Names cluster, context and user of issued kubeconfigs where the request gives no name (contract 3). */
+/** Names cluster, context and user of issued kubeconfigs where none is given (docs/api.md, "Attach a cluster"). */
 const DEFAULT_NAME = 'runtime';
 
 /** How often a PUT that lost the race for its id looks again before it gives up. */
@@ -40,7 +41,7 @@ const MAX_LOOKS = 3;
 
 /**
  * A repeat answers what the first one answered, as long as it is the same request.
- * @throws BrokerError by the state matrix of osb.md S
+ * @throws BrokerError by the state of the instance (OSB 2.17, Provisioning)
  */
 export async function createInstance(
   broker: Broker,
@@ -101,7 +102,7 @@ interface Comparison {
   readonly admission: Admission;
 }
 
-/** Service, plan and parameters decide; names of organisations and spaces may change under us (osb.md C71). */
+/** Service, plan and parameters decide; names of organisations and spaces may change under us (C71). */
 async function isSameRequest(
   broker: Broker,
   instance: Instance | undefined,

@@ -46,7 +46,7 @@ export interface DecidedBinding {
   readonly remainingSlots: number;
 }
 
-/** Beyond the create limit: the undo, a clock that lags, and a commit on its way (design 6, leases). */
+/** Beyond the create limit: the undo, a clock that lags, and a commit on its way. */
 const LEASE_SLACK_SECONDS = 15;
 
 /**
@@ -146,7 +146,7 @@ interface GrantTerms {
   readonly expirationSeconds: number;
 }
 
-/** Intent before effect: no object may exist on the cluster that a committed row does not name (design 2.1). */
+/** Intent before effect (docs/architecture.md, "The promises"): a committed row names what may be on the cluster. */
 async function announce(
   broker: Broker,
   tx: OpenTransaction,

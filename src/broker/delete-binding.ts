@@ -81,7 +81,10 @@ async function order(
   tx: OpenTransaction,
   request: DeleteBindingRequest,
 ): Promise<Ordered> {
-  await lockInstance(tx, request.instanceId);
+  if ((await lockInstance(tx, request.instanceId)) === undefined) {
+    // Nothing holds whoever might bind the id in a new instance meanwhile.
+    throw new BrokerError(BINDING_GONE);
+  }
   const at = broker.clock();
   const found = await findBinding(tx, request);
   if (found?.binding === undefined) {

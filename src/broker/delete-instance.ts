@@ -21,7 +21,7 @@ export interface DeleteInstanceRequest {
 
 /**
  * A repeat answers with the operation that runs.
- * @throws BrokerError by the state matrix of osb.md S
+ * @throws BrokerError by the state of the instance (OSB 2.17, Deprovisioning)
  */
 export async function deleteInstance(
   broker: Broker,

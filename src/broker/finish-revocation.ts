@@ -39,7 +39,13 @@ export interface RevocationOrder {
    * Of the writer that undoes its own issue: it goes to the cluster even if the grant has ended meanwhile, since
    * whoever ended it may have looked before the writer's calls arrived, and needs no access that may be erased by now.
    */
-  readonly writersClient?: ClusterClient;
+  readonly writer?: Writer;
+}
+
+export interface Writer {
+  readonly client: ClusterClient;
+  /** As it was announced, for when the row is lost. */
+  readonly grant: Pick<GrantToRevoke, 'name' | 'namespace'>;
 }
 
 /**
@@ -50,9 +56,10 @@ export interface RevocationOrder {
 export async function finishRevocation(broker: Broker, order: RevocationOrder): Promise<void> {
   const grant = await readGrantForRevocation(broker.db, order.grantId);
   if (grant === undefined) {
+    await undoWithoutRow(broker, order);
     return;
   }
-  if (order.writersClient === undefined) {
+  if (order.writer === undefined) {
     if (grant.endedAt !== undefined) {
       return;
     }
@@ -65,6 +72,14 @@ export async function finishRevocation(broker: Broker, order: RevocationOrder): 
     bindingEnded(broker.log, { ...facts, proof });
   }
   await settleDeletedInstance(broker, order.instance);
+}
+
+/** The database failed over to a standby that lags, say: then nobody but the writer knows what it made. */
+async function undoWithoutRow(broker: Broker, order: RevocationOrder): Promise<void> {
+  const { writer, grantId: id } = order;
+  if (writer !== undefined) {
+    await revokeOnCluster(broker, order, { id, ...writer.grant });
+  }
 }
 
 /**
@@ -101,7 +116,7 @@ function tellUntouched(
   }
 }
 
-/** Once the last grant of a deleted instance is settled, nobody needs its admin access any more (contract 3). */
+/** Once the last grant of a deleted instance is settled, nobody needs its admin access any more. */
 async function settleDeletedInstance(broker: Broker, { key, deletedAt }: Instance): Promise<void> {
   if (deletedAt === undefined) {
     return;
@@ -145,7 +160,7 @@ async function attempt(
     return await endOnCluster(broker, order, grant);
   } catch (error) {
     broker.clusters.noticeFailure(order.instance, error);
-    const isWriter = order.writersClient !== undefined;
+    const isWriter = order.writer !== undefined;
     await recordFailure(broker, { facts, grant, error, isWriter });
     throw error;
   }
@@ -190,12 +205,16 @@ async function isGone(
   }
 }
 
+/** What of it is known there: where the row is lost, its name alone. */
+type GrantOnCluster = Pick<GrantToRevoke, 'id' | 'name' | 'namespace'> &
+  Partial<Pick<GrantToRevoke, 'uids' | 'sealedToken' | 'expiresAt'>>;
+
 async function revokeOnCluster(
   broker: Broker,
-  { instance, signal, writersClient }: RevocationOrder,
-  grant: GrantToRevoke,
+  { instance, signal, writer }: RevocationOrder,
+  grant: GrantOnCluster,
 ): Promise<Ending> {
-  const client = writersClient ?? (await broker.clusters.open(instance, signal));
+  const client = writer?.client ?? (await broker.clusters.open(instance, signal));
   const token = openToken(broker, grant);
   const target: RevocationTarget = {
     name: grant.name,
@@ -220,7 +239,7 @@ async function revokeOnCluster(
 }
 
 /** A token that has expired proves nothing, and one that cannot be opened is still revoked by names and uids. */
-function openToken(broker: Broker, grant: GrantToRevoke): Secret | undefined {
+function openToken(broker: Broker, grant: GrantOnCluster): Secret | undefined {
   if (
     grant.sealedToken === undefined ||
     grant.expiresAt === undefined ||

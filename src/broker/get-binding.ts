@@ -10,12 +10,17 @@ import type { Broker } from './broker.ts';
 import type { HandedOutBinding } from './handed-out-binding.ts';
 import { openBinding } from './open-binding.ts';
 
+export interface GetBindingRequest extends BindingAddress {
+  /** For the log: a fetch hands out an administrator's credential. */
+  readonly requestedBy: string;
+}
+
 /** @throws BrokerError `binding-not-found`, `instance-not-found`; SealingError when the token cannot be opened */
 export async function getBinding(
   broker: Broker,
-  request: BindingAddress,
+  { requestedBy, ...address }: GetBindingRequest,
 ): Promise<HandedOutBinding> {
-  const found = await findBinding(broker.db, request);
+  const found = await findBinding(broker.db, address);
   if (found === undefined) {
     throw new BrokerError(INSTANCE_NOT_FOUND);
   }
@@ -25,6 +30,10 @@ export async function getBinding(
     throw new BrokerError(decided.refusal);
   }
   const opened = openBinding(broker, { instance, binding: decided.binding, sealedToken });
-  bindingHandedOutAgain(broker.log, { ...request, grant: decided.binding.grant.name });
+  bindingHandedOutAgain(broker.log, {
+    ...address,
+    grant: decided.binding.grant.name,
+    requestedBy,
+  });
   return opened;
 }

@@ -9,7 +9,7 @@ export interface Catalog {
   readonly plans: readonly Plan[];
 }
 
-/** @throws UpstreamError while the database is away: then nothing that is offered could be had (contract 1) */
+/** @throws UpstreamError while the database is away: then nothing that is offered could be had */
 export async function getCatalog(broker: Pick<Broker, 'db' | 'provisioners'>): Promise<Catalog> {
   await mustAnswer(broker.db);
   return { offering: OFFERING, plans: broker.provisioners.offered() };

@@ -1,5 +1,6 @@
 // How an instance's operation goes; read-only and cheap, since platforms poll it.
 import { BrokerError } from '../domain/errors.ts';
+import { leftByFailure, type LeftByFailure } from '../domain/instance.ts';
 import type { OperationState } from '../domain/operation.ts';
 import { INSTANCE_GONE, INSTANCE_NOT_FOUND } from '../domain/refusals.ts';
 import { findInstance } from '../storage/instances.ts';
@@ -9,12 +10,14 @@ import type { Broker } from './broker.ts';
 export interface InstanceOperation {
   readonly state: OperationState;
   readonly description: string;
+  /** Undefined unless an update or a deletion has failed. */
+  readonly left: LeftByFailure | undefined;
 }
 
-/** How long `succeeded` is told after a delete; later the instance is gone (contract 3; osb.md C113). */
+/** How long `succeeded` is told after a delete; later the instance is gone (C113). */
 const TOMBSTONE_MS = 24 * 60 * 60 * 1000;
 
-/** An unknown operation id means the latest one: some platforms send words of their own (osb.md C116). */
+/** An unknown operation id means the latest one: some platforms send words of their own (C116). */
 export async function getInstanceOperation(
   broker: Broker,
   request: { readonly instanceId: string; readonly operationId: string | undefined },
@@ -32,6 +35,7 @@ export async function getInstanceOperation(
     operationId === undefined || operationId === found.latest.id
       ? undefined
       : await findOperationOfInstance(broker.db, { instanceId, operationId });
-  const { state, description } = named ?? found.latest;
-  return { state, description };
+  const operation = named ?? found.latest;
+  const { state, description } = operation;
+  return { state, description, left: leftByFailure(operation) };
 }

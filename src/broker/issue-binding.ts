@@ -96,7 +96,7 @@ async function storeOrUndo(broker: Broker, order: IssueOrder, made: Made): Promi
     case 'failed':
       throw await giveUp(broker, order, { client, error: stored.error });
     case 'unknown':
-      // The cluster is not touched: undoing could leave a live row with a dead credential (design 5).
+      // The cluster is not touched: undoing could leave a live row with a dead credential.
       throw stored.error;
   }
 }

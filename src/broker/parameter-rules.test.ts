@@ -20,7 +20,7 @@ function planNamed(planName: string): Plan {
 }
 
 function faultOfSchema(create: JsonObject, parameters: JsonObject): string | undefined {
-  return faultUnder({ ...planNamed('aws'), schemas: { create } }, parameters);
+  return faultUnder({ ...planNamed('aws'), schemas: { create, update: {} } }, parameters);
 }
 
 function faultUnder(plan: Plan, parameters: JsonObject): string | undefined {
@@ -31,6 +31,41 @@ function faultUnder(plan: Plan, parameters: JsonObject): string | undefined {
     return (error as Error).message;
   }
 }
+
+function faultOfUpdate(planName: string, parameters: JsonObject): string | undefined {
+  try {
+    rules.checkUpdate(planNamed(planName), parameters);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('parameters of an update', () => {
+  it.each<[string, JsonObject]>([
+    ['own_cluster', {}],
+    ['own_cluster', { kubeconfig: 'text' }],
+    ['own_cluster', { name: 'a' }],
+    ['sandbox', { name: 'a' }],
+    ['aws', { name: 'a' }],
+  ])('of plan %s may be %j', (plan, parameters) => {
+    expect(faultOfUpdate(plan, parameters)).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ['own_cluster', { region: 'eu' }, 'parameters.region is not known'],
+    ['own_cluster', { kubeConfig: 'text' }, 'parameters.kubeConfig is not known'],
+    [
+      'own_cluster',
+      { kubeconfig: '' },
+      'parameters.kubeconfig must NOT have fewer than 1 characters',
+    ],
+    ['sandbox', { kubeconfig: 'text' }, 'parameters.kubeconfig is not known'],
+    ['sandbox', { name: 'a b' }, 'parameters.name must match pattern "^[A-Za-z0-9-]+$"'],
+  ])('of plan %s may not be %j', (plan, parameters, fault) => {
+    expect(faultOfUpdate(plan, parameters)).toBe(fault);
+  });
+});
 
 describe('parameters of a new instance', () => {
   it.each<[string, JsonObject]>([

@@ -26,7 +26,16 @@ export class ParameterRules {
 
   /** @throws BrokerError `invalid-parameters` naming the first field that is wrong, never its value */
   checkCreate(plan: Plan, parameters: JsonObject): void {
-    const fault = this.#schemaFault(plan.schemas.create, parameters) ?? lengthFault(parameters);
+    this.#check(plan.schemas.create, parameters);
+  }
+
+  /** Of the parameters that are given, not of what they are merged into. @throws as `checkCreate` does */
+  checkUpdate(plan: Plan, parameters: JsonObject): void {
+    this.#check(plan.schemas.update, parameters);
+  }
+
+  #check(schema: JsonObject, parameters: JsonObject): void {
+    const fault = this.#schemaFault(schema, parameters) ?? lengthFault(parameters);
     if (fault !== undefined) {
       throw new BrokerError({ code: 'invalid-parameters', description: `parameters${fault}` });
     }

@@ -8,8 +8,9 @@ import { ClusterIdentity } from '../kubernetes/cluster-identity.ts';
 import type { OpenClusters } from '../kubernetes/open-clusters.ts';
 import type { ProvisionersByPlan } from '../provisioners/by-plan.ts';
 import type { Runtime } from '../provisioners/provisioner.ts';
-import type { Db } from '../storage/database.ts';
+import type { Db, Tx } from '../storage/database.ts';
 import { accessPlace, readSealedAccess } from '../storage/instances.ts';
+import { newAccessPlace, readNewAccess } from '../storage/operations.ts';
 import type { Sealer } from '../storage/sealing.ts';
 
 export interface RuntimeClustersParts {
@@ -29,20 +30,31 @@ export class RuntimeClusters {
   }
 
   runtimeOf(instance: Instance): Runtime {
-    const { db, sealer } = this.#parts;
+    const { db } = this.#parts;
     return {
       instance,
-      sealedAccess: async () => {
-        const sealed = await readSealedAccess(db, instance.key);
-        return sealed === undefined
-          ? undefined
-          : parseAccess(sealer.open(sealed, accessPlace(instance.key)).reveal());
-      },
+      sealedAccess: () => this.sealedAccessOf(db, instance.key),
     };
   }
 
+  /** Within a transaction, too. @throws SealingError */
+  async sealedAccessOf(tx: Tx, instanceKey: string): Promise<ClusterAccess | undefined> {
+    const sealed = await readSealedAccess(tx, instanceKey);
+    return sealed === undefined
+      ? undefined
+      : parseAccess(this.#parts.sealer.open(sealed, accessPlace(instanceKey)).reveal());
+  }
+
+  /** The admin access that an update brings, until the instance has it; undefined where it brings none. */
+  async newAccessOf(tx: Tx, operationId: string): Promise<ClusterAccess | undefined> {
+    const sealed = await readNewAccess(tx, operationId);
+    return sealed === undefined
+      ? undefined
+      : parseAccess(this.#parts.sealer.open(sealed, newAccessPlace(operationId)).reveal());
+  }
+
   /**
-   * @throws BrokerError `other-cluster` when another cluster answers at the address (contract 4, identity)
+   * @throws BrokerError `other-cluster` when another cluster answers at the address
    * @throws UpstreamError when the cluster or the source of its access fails
    */
   async open(instance: Instance, signal?: AbortSignal): Promise<ClusterClient> {

@@ -68,7 +68,7 @@ describe('a configuration without DATABASE_URL', () => {
     expect(operatorPasswordOf(result)).toBe('kept-operator-password');
   });
 
-  it('has its data folder where the contract says unless told', () => {
+  it('has its data folder where docs/configuration.md says unless told', () => {
     const { asked } = read({}, {});
 
     expect(asked).toEqual([

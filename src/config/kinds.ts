@@ -49,7 +49,7 @@ export function oneOf<const T extends string>(options: readonly T[]): Kind<T> {
   };
 }
 
-/** Cloud Controller refuses larger ones (osb.md C45). */
+/** Cloud Controller refuses larger ones (C45). */
 const MAX_SCHEMA_BYTES = 64 * 1024;
 
 const DRAFT_04 = 'http://json-schema.org/draft-04/schema#';

@@ -49,10 +49,10 @@ const BINDING_KINDS = {
   maxLive: integerBetween(1, MAX_LIVE_BINDINGS),
 };
 
-/** Of updates, which are not there yet, nothing could be enforced; of binding, what `binding` says is. */
-const SCHEMA_KINDS = { create: parameterSchema };
+/** Of binding, what `binding` says is enforced. */
+const SCHEMA_KINDS = { create: parameterSchema, update: parameterSchema };
 
-/** As command lines and platforms take it (osb.md C34), and as a key of a file. */
+/** As command lines and platforms take it (C34), and as a key of a file. */
 const PLAN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 /** Where plans are, and who judges their schemas. */

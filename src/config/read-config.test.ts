@@ -52,7 +52,7 @@ function faultsOf(result: ReturnType<typeof read>) {
 }
 
 describe('the environment', () => {
-  it('gives the defaults of the contract for what is not set', () => {
+  it('gives the defaults of docs/configuration.md for what is not set', () => {
     const config = configOf(read(ENOUGH));
 
     expect(config).toMatchObject({
@@ -402,8 +402,13 @@ plans:
     ],
     [
       'schemas of what nothing could hold',
-      'plans: {aws: {schemas: {update: {}, bind: {}}}}',
-      ['plans.aws.schemas.update: an unknown key', 'plans.aws.schemas.bind: an unknown key'],
+      'plans: {aws: {schemas: {bind: {}}}}',
+      ['plans.aws.schemas.bind: an unknown key'],
+    ],
+    [
+      'a schema of updates of another draft',
+      'plans: {aws: {schemas: {update: {$schema: "https://json-schema.org/draft/2020-12/schema"}}}}',
+      ['plans.aws.schemas.update: a mapping'],
     ],
     [
       'what JSON does not know',

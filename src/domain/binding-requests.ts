@@ -1,4 +1,4 @@
-// PUT, GET, DELETE and last_operation of a binding: the two tables of contract 4. For PUT the rules are small named
+// PUT, GET, DELETE and last_operation of a binding (docs/api.md, "Bind" and on). For PUT the rules are small named
 // checks in the order of the table; the first that has something to say decides. Pure: what is known and what time it
 // is come in, a decision goes out.
 import { type Binding, type BindingState, bindingState, type Grant } from './binding.ts';
@@ -14,7 +14,7 @@ import {
   type Refused,
   refuse,
 } from './refusals.ts';
-import type { Slots } from './slots.ts';
+import { nextSlotFreesAt, type Slots } from './slots.ts';
 import { toWireTime } from './wire-time.ts';
 
 export interface BindRequest {
@@ -75,6 +75,9 @@ export function decideCreateBinding(
 
 function refuseByInstance(facts: CreateBindingFacts, request: BindRequest): Refusal | undefined {
   const { instance } = facts;
+  if (instance.state === 'deleted') {
+    return INSTANCE_NOT_FOUND;
+  }
   if (instance.serviceId !== request.serviceId || instance.planId !== request.planId) {
     return {
       code: 'unknown-plan',
@@ -90,7 +93,7 @@ const CLUSTER_GONE: Refusal = {
     'The cluster of the service instance does not exist any more; no binding can be made for it. Delete the instance.',
 };
 
-function refuseByState(state: InstanceState): Refusal | undefined {
+function refuseByState(state: Exclude<InstanceState, 'deleted'>): Refusal | undefined {
   switch (state) {
     case 'provisioning':
     case 'deprovisioning':
@@ -108,8 +111,6 @@ function refuseByState(state: InstanceState): Refusal | undefined {
         code: 'instance-unusable',
         description: 'The service instance is suspended; no binding can be made for it.',
       };
-    case 'deleted':
-      return INSTANCE_NOT_FOUND;
     case 'updating':
     case 'ready':
       return undefined;
@@ -193,13 +194,11 @@ function refuseBySlots(plan: Plan, slots: Slots): Refusal | undefined {
   if (slots.taken < plan.binding.maxLive) {
     return undefined;
   }
-  const reached = `maximum number of non expired bindings reached: ${plan.binding.maxLive}`;
+  // A limit is one at least (config/plan-settings.ts), so a slot is taken here.
+  const freesAt = toWireTime(nextSlotFreesAt(slots, plan));
   return {
     code: 'binding-limit-reached',
-    description:
-      slots.nextFreeAt === undefined
-        ? reached
-        : `${reached}; next slot frees at ${toWireTime(slots.nextFreeAt)}`,
+    description: `maximum number of non expired bindings reached: ${plan.binding.maxLive}; next slot frees at ${freesAt}`,
   };
 }
 
@@ -216,7 +215,7 @@ export function decideDeleteBinding(
   { instance, binding }: BindingFacts,
   now: Date,
 ): DeleteBindingDecision {
-  // What a deleted instance left behind is the operators' business, and no platform can act on it (contract 3).
+  // What a deleted instance left behind is the operators' business, and no platform can act on it.
   if (instance === undefined || instance === 'deleted' || binding === undefined) {
     return refuse(BINDING_GONE);
   }

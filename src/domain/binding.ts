@@ -1,5 +1,6 @@
 // A binding is the promise of a kubeconfig; a grant is one attempt to keep it. The binding's state is not stored:
-// it follows from its current grant and the time (design 6), so that no sweeper has to run for an answer to be true.
+// it follows from its current grant and the time, so that no sweeper has to run for an answer to be true
+// (docs/decisions/no-state-column.md).
 
 /** The objects of one attempt on the cluster, by the uids the cluster gave them. */
 export interface GrantUids {
@@ -58,7 +59,7 @@ export type BindingState =
 /** Three missed beats of two seconds: one is a hiccup, three are a dead process. A false alarm costs a take-over. */
 export const REPLICA_LOST_AFTER_MS = 6_000;
 
-/** Whether nobody is at work on this issue any more (design 6, "Leases and replicas"). */
+/** Whether nobody is at work on this issue any more (docs/architecture.md, "One binding, walked"). */
 export function issueIsDead(grant: Grant, now: Date): boolean {
   if (grant.issuingUntil <= now || grant.replicaSeenAt === undefined) {
     return true;

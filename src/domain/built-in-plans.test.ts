@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import { BUILT_IN_PLANS, OFFERING } from './built-in-plans.ts';
 
-// Typed off contract 2: platforms keep these ids for as long as an instance lives, so they are pinned here.
+// Typed by hand: platforms keep these ids for as long as an instance lives, so they are pinned here.
 const GOLDEN = [
   ['aws', '361c511f-f939-4621-b228-d0fb79a1fe15', false],
   ['azure', '4deee563-e5ec-4731-b9b1-53b42d855f0c', false],
@@ -15,7 +15,7 @@ const GOLDEN = [
   ['sandbox', '5e7b1c1a-7a55-4d0c-9d7e-2f0c8a5f9b11', true],
 ];
 
-it('the built-in plans are the ones of the contract', () => {
+it('the built-in plans keep their names, ids and prices', () => {
   expect(BUILT_IN_PLANS.map(({ name, id, free }) => [name, id, free])).toEqual(GOLDEN);
   expect(OFFERING).toMatchObject({
     name: 'kymaruntime',

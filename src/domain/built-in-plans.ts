@@ -1,5 +1,5 @@
-// The plans that come with the broker, and the one offering they belong to (contract 2). Ids never change: platforms
-// keep them for as long as an instance lives. The configuration may change the rest and add plans of its own.
+// The plans that come with the broker, and the one offering they belong to. Ids never change: platforms keep them for
+// as long as an instance lives. The configuration may change the rest and add plans (docs/configuration.md, "Plans").
 import type { BindingRules, Plan, PlanSchemas, ProvisionerName } from './plan.ts';
 import { KYMA_SCHEMAS, OWN_CLUSTER_SCHEMAS, SANDBOX_SCHEMAS } from './plan-schemas.ts';
 

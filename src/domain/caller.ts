@@ -18,7 +18,7 @@ export interface BindingContext {
   readonly origin: string | undefined;
 }
 
-/** The `created_by` of a binding, by the order of contract 4. */
+/** The `created_by` of a binding, by the order of docs/api.md, "Bind". */
 export function creatorOf(
   caller: Caller,
   context: BindingContext,

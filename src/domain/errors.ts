@@ -14,6 +14,8 @@ export type BrokerErrorCode =
   | 'instance-gone'
   | 'instance-conflict'
   | 'instance-unusable'
+  | 'instance-not-updateable'
+  | 'update-not-supported'
   | 'binding-not-found'
   | 'binding-gone'
   | 'binding-conflict'

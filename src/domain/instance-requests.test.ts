@@ -8,16 +8,16 @@ import {
   decideGetInstance,
 } from './instance-requests.ts';
 
-// osb.md S, one line a column of the matrix: identical with the flag, different with the flag, identical and
+// One line a state (OSB 2.17, Provisioning): identical with the flag, different with the flag, identical and
 // different without it. AR and CE are the two fixed errors; 409 is a conflict.
 const PUT_MATRIX: readonly [InstanceState | 'unknown', string, string, string, string][] = [
   ['unknown', 'create', 'create', 'AR', 'AR'],
   ['provisioning', 'inProgress', '409', 'AR', 'AR'],
   ['ready', 'exists', '409', 'exists', '409'],
   ['suspended', 'exists', '409', 'exists', '409'],
-  ['updating', '409', '409', 'CE', 'CE'],
-  ['suspending', '409', '409', 'CE', 'CE'],
-  ['resuming', '409', '409', 'CE', 'CE'],
+  ['updating', 'CE', '409', 'CE', 'CE'],
+  ['suspending', 'CE', '409', 'CE', 'CE'],
+  ['resuming', 'CE', '409', 'CE', 'CE'],
   ['deprovisioning', 'CE', 'CE', 'CE', 'CE'],
   ['deleted', 'create', 'create', 'AR', 'AR'],
   ['create-failed', '409', '409', '409', '409'],

@@ -1,4 +1,5 @@
-// PUT, GET and DELETE of an instance: what the state matrix of osb.md S says, cell by cell.
+// PUT, GET and DELETE of an instance: what each is answered in each state of it (OSB 2.17, Provisioning, Fetching a
+// Service Instance, Deprovisioning). tests/integration/instances/matrix.test.ts walks all states that can be reached.
 import type { InstanceState } from './instance.ts';
 import {
   ASYNC_REQUIRED,
@@ -50,7 +51,7 @@ export function decideCreateInstance(facts: CreateInstanceFacts): CreateInstance
     case 'updating':
     case 'suspending':
     case 'resuming':
-      return refuse(acceptsIncomplete ? CONFLICT : CONCURRENT_OPERATION);
+      return refuse(acceptsIncomplete && !current.sameRequest ? CONFLICT : CONCURRENT_OPERATION);
     case 'deprovisioning':
       return refuse(CONCURRENT_OPERATION);
     case 'create-failed':

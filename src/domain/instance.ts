@@ -1,18 +1,12 @@
 // An instance: the record of one service instance, and the state that follows from its latest operation.
+import type { Accounts } from './accounts.ts';
 import type { JsonObject } from './json.ts';
 import type { Operation } from './operation.ts';
 import type { ProvisionerName } from './plan.ts';
 
-/** Whose it is, as far as the platform said. */
-export interface Accounts {
-  readonly globalAccountId?: string;
-  readonly subaccountId?: string;
-  readonly userId?: string;
-}
-
 /** What is known of the target cluster once provisioning has reached it; none of it is secret. */
 export interface AttachedCluster {
-  /** The uid of namespace `kube-system`: another uid is another cluster (contract 4). */
+  /** The uid of namespace `kube-system`: another uid is another cluster. */
   readonly uid: string;
   readonly server: string;
   /** Base64 of PEM, as in a kubeconfig; undefined where the system's roots vouch for the server. */
@@ -81,6 +75,26 @@ const ONCE_FAILED = {
   suspend: 'suspended',
   resume: 'suspended',
 } as const;
+
+/** What a failed operation says of its instance (OSB 2.17, Service Broker Errors). */
+export interface LeftByFailure {
+  readonly instanceUsable: boolean;
+  /** Only where the request was a PATCH. */
+  readonly updateRepeatable?: boolean;
+}
+
+/** Undefined for what has not failed, and for a provisioning, of which OSB wants nothing said (C28, C112). */
+export function leftByFailure(
+  operation: Pick<Operation, 'type' | 'state'>,
+): LeftByFailure | undefined {
+  const { type, state } = operation;
+  if (state !== 'failed' || type === 'provision') {
+    return undefined;
+  }
+  // A failed update has changed nothing; after any other, no binding can be made.
+  const left = { instanceUsable: instanceState(operation) === 'ready' };
+  return type === 'deprovision' ? left : { ...left, updateRepeatable: true };
+}
 
 /** The state is not stored: it is what the latest operation says. */
 export function instanceState(latest: Pick<Operation, 'type' | 'state'>): InstanceState {

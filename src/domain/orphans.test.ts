@@ -9,6 +9,7 @@ const LIVE: OrphanRow = {
   uid: 'its-uid',
   hasEnded: false,
   isToBeLookedAt: true,
+  isOutOfReach: false,
 };
 const UNFINISHED: OrphanRow = { ...LIVE, uid: undefined };
 const ENDED: OrphanRow = { ...LIVE, hasEnded: true, isToBeLookedAt: false };
@@ -63,6 +64,16 @@ const TABLE: readonly (readonly [string, Partial<OrphanFacts>, OrphanDecision])[
     'foreign',
   ],
   ['is left of a row that ended without an outcome', { row: ENDED_WITHOUT_OUTCOME }, 'reopen'],
+  [
+    'is left of such a row whose instance cannot end it any more',
+    { row: { ...ENDED_WITHOUT_OUTCOME, isOutOfReach: true } },
+    'remove',
+  ],
+  [
+    'has the name of a row that is not ended, whatever became of its instance',
+    { row: { ...UNFINISHED, isOutOfReach: true } },
+    'leave',
+  ],
   ['is what an ended row recorded', { row: ENDED }, 'remove'],
   [
     'is left of an ended row that is looked at once more',
@@ -129,6 +140,7 @@ describe('an object with our labels', () => {
       uid: fc.option(fc.constantFrom('its-uid', 'other'), { nil: undefined }),
       hasEnded: fc.boolean(),
       isToBeLookedAt: fc.boolean(),
+      isOutOfReach: fc.boolean(),
     });
     const anyFacts = fc.record({
       uid: fc.constant('its-uid'),
@@ -140,10 +152,12 @@ describe('an object with our labels', () => {
       const decision = decideOrphan(each, NOW);
       if (each.markedAt === undefined) return decision === 'report';
       if (each.row === undefined) return /^(remove|suspect-restore|wait)$/.test(decision);
-      const { hasEnded, isToBeLookedAt, isOfThisPlace, uid } = each.row;
+      const { hasEnded, isToBeLookedAt, isOfThisPlace, uid, isOutOfReach } = each.row;
       const isNobodys = hasEnded && !isToBeLookedAt && isOfThisPlace;
-      if (decision === 'remove') return isNobodys && uid === 'its-uid';
-      if (decision === 'reopen') return isNobodys && uid === undefined;
+      const unlessForeign = uid === undefined && !isOutOfReach ? 'reopen' : 'remove';
+      if (/^(remove|reopen)$/.test(decision)) {
+        return isNobodys && decision === unlessForeign && uid !== 'other';
+      }
       return /^(leave|foreign)$/.test(decision);
     };
     expect(() => fc.assert(fc.property(anyFacts, isAllowed))).not.toThrow();

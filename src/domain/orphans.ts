@@ -11,6 +11,8 @@ export interface OrphanRow {
   readonly hasEnded: boolean;
   /** A reconciler will look at it again by itself, ended or not. */
   readonly isToBeLookedAt: boolean;
+  /** Its instance cannot end anything on the cluster any more: it is deleted, or its cluster was declared gone. */
+  readonly isOutOfReach: boolean;
 }
 
 export interface OrphanFacts {
@@ -28,7 +30,8 @@ export interface OrphanFacts {
  * the name of a grant whose object it is not. `reopen`: its row has ended without an outcome, so that nobody would look
  * for it: the grant is made unfinished again. `wait`: too young to be judged. `suspect-restore`: its row cannot have been
  * pruned yet, so the database is older than the object. `remove`: ours, and without a row; or its row recorded it and has
- * ended, so that an older state of the cluster must have brought it back.
+ * ended, so that an older state of the cluster must have brought it back; or its row would have to be reopened, and its
+ * instance could do nothing about it, while the one that the cluster is looked through for can.
  */
 export type OrphanDecision =
   | 'leave'
@@ -39,7 +42,7 @@ export type OrphanDecision =
   | 'suspect-restore'
   | 'remove';
 
-/** Ended rows stay a day (design 6, "Ended rows"); a grant ends after it was announced, so its mark is older still. */
+/** Ended rows stay a day (`prune-history`); a grant ends after it was announced, so its mark is older still. */
 const ROWS_STAY_MS = 24 * 60 * 60 * 1000;
 
 /** By how much the clocks of the replica that marked it and of the one that pruned its row may differ, with much room. */
@@ -66,7 +69,7 @@ function withRow(uid: string, row: OrphanRow): OrphanDecision {
   if (!row.hasEnded || row.isToBeLookedAt) {
     return 'leave';
   }
-  return row.uid === undefined ? 'reopen' : 'remove';
+  return row.uid === undefined && !row.isOutOfReach ? 'reopen' : 'remove';
 }
 
 function withoutRow(

@@ -6,7 +6,7 @@ const MAX_CODE_POINTS = 255;
 
 /**
  * @param id already percent-decoded, once
- * @returns what is wrong with it, or undefined (contract 1, "Ids")
+ * @returns what is wrong with it, or undefined (docs/api.md, "What holds for all OSB routes")
  */
 export function osbIdFault(id: string): string | undefined {
   if (id === '') {

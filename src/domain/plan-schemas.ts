@@ -13,7 +13,7 @@ const NAME_PROPERTY: JsonObject = {
   pattern: '^[A-Za-z0-9-]+$',
 };
 
-/** As long as any text that is stored may be (osb.md C47). */
+/** As long as any text that is stored may be (C47). */
 const REGION_PROPERTY: JsonObject = {
   type: 'string',
   title: 'Region',
@@ -47,25 +47,25 @@ export function bindSchema(rules: BindingRules): JsonObject {
 
 export const KYMA_SCHEMAS: PlanSchemas = {
   create: objectSchema({ name: NAME_PROPERTY, region: REGION_PROPERTY }, ['name']),
+  update: objectSchema({ name: NAME_PROPERTY }),
 };
 
 export const SANDBOX_SCHEMAS: PlanSchemas = {
   create: objectSchema({ name: NAME_PROPERTY, region: REGION_PROPERTY }),
+  update: objectSchema({ name: NAME_PROPERTY }),
+};
+
+const KUBECONFIG_PROPERTY: JsonObject = {
+  type: 'string',
+  title: 'Kubeconfig',
+  description: 'A kubeconfig (YAML or JSON text) whose current context administers the cluster',
+  minLength: 1,
 };
 
 export const OWN_CLUSTER_SCHEMAS: PlanSchemas = {
   create: objectSchema(
-    {
-      name: NAME_PROPERTY,
-      region: REGION_PROPERTY,
-      kubeconfig: {
-        type: 'string',
-        title: 'Kubeconfig',
-        description:
-          'A kubeconfig (YAML or JSON text) whose current context administers the cluster',
-        minLength: 1,
-      },
-    },
+    { name: NAME_PROPERTY, region: REGION_PROPERTY, kubeconfig: KUBECONFIG_PROPERTY },
     ['kubeconfig'],
   ),
+  update: objectSchema({ name: NAME_PROPERTY, kubeconfig: KUBECONFIG_PROPERTY }),
 };

@@ -20,6 +20,8 @@ export interface BindingRules {
  */
 export interface PlanSchemas {
   readonly create: JsonObject;
+  /** Of the parameters that a PATCH gives; what it does not give stays. */
+  readonly update: JsonObject;
 }
 
 export interface Plan {

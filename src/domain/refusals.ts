@@ -1,5 +1,5 @@
 // The refusals that more than one decision gives, worded once. Two sentences are fixed: old platforms recognise
-// AsyncRequired and ConcurrencyError by these very texts (osb.md C29).
+// AsyncRequired and ConcurrencyError by these very texts (C29).
 import type { Refusal } from './errors.ts';
 
 export interface Refused {
@@ -12,8 +12,8 @@ export function refuse(refusal: Refusal): Refused {
 }
 
 /**
- * When to repeat where no system names a time of its own: long enough to matter, short enough to be tried (contract 4,
- * "Limits of time").
+ * When to repeat where no system names a time of its own: long enough to matter, short enough to be tried
+ * (docs/api.md, "What holds for all OSB routes").
  */
 export const RETRY_AFTER_SECONDS = 5;
 

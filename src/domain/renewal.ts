@@ -1,5 +1,5 @@
 // When a holder should fetch the next credential: between 75 and 85 % of the lifetime. The share is drawn from the
-// binding's id, so that repeats of a request agree and a fleet does not renew in step (contract 4).
+// binding's id, so that repeats of a request agree and a fleet does not renew in step (docs/api.md, "Bind").
 
 const EARLIEST_SHARE = 0.75;
 const SPREAD = 0.1;

@@ -14,7 +14,7 @@ export function answerTo(
   if (error instanceof BrokerError) {
     return answerToBrokerError(error);
   }
-  // Whatever keeps it from us: who repeats finds it back once an operator has seen to it (contract 1).
+  // Whatever keeps it from us: who repeats finds it back once an operator has seen to it.
   if (error instanceof UpstreamError && error.system === 'database') {
     return {
       status: 503,

@@ -6,7 +6,7 @@ import { type HttpRefusal, INTERNAL_ERROR, malformed } from './refusal.ts';
 
 const DESCRIPTIONS: Readonly<Record<string, HttpRefusal>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, description: 'The body is larger than 1 MiB.' },
-  // OSB knows no 415 (osb.md C19).
+  // OSB knows no 415 (C19).
   FST_ERR_CTP_INVALID_MEDIA_TYPE: malformed('The body must be application/json.'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: malformed('The body has not the length it claims.'),
   FST_ERR_BAD_URL: malformed('The URL has a percent sequence that is not valid UTF-8.'),

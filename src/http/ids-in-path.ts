@@ -1,4 +1,4 @@
-// Ids in a path, as the router decoded them, once (contract 1, "Ids").
+// Ids in a path, as the router decoded them, once (docs/api.md, "What holds for all OSB routes").
 import { osbIdFault } from '../domain/osb-id.ts';
 import { type HttpRefusal, malformed } from './refusal.ts';
 

@@ -14,7 +14,7 @@ const JSON_TYPE = /^\s*application\/json\s*(;|$)/i;
 
 /**
  * Methods whose body means something, and of others the routes that say what theirs is; the rest may carry a content
- * type, and even a body, of no meaning (osb.md C21).
+ * type, and even a body, of no meaning (C21).
  */
 const WITH_BODY: readonly string[] = ['PUT', 'PATCH', 'POST'];
 

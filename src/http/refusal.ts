@@ -6,10 +6,14 @@ import { RETRY_AFTER_SECONDS } from '../domain/refusals.ts';
 
 export interface HttpRefusal {
   readonly status: number;
-  /** One camel-case word; only where OSB or the contract names it. */
+  /** One camel-case word; only where OSB or docs/api.md names it. */
   readonly error?: string;
   /** Left out where OSB wants an empty object. */
   readonly description?: string;
+  /** Of updating and deleting alone (OSB 2.17, Service Broker Errors). */
+  readonly instance_usable?: boolean;
+  /** Of updating alone. */
+  readonly update_repeatable?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

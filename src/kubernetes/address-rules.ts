@@ -1,5 +1,5 @@
-// Which addresses of own clusters may be called (contract 3, "Addresses refused by default"): a caller names the address
-// and the broker connects from where it stands, so what only the broker can reach must not be reachable through it.
+// Which addresses of own clusters may be called (docs/configuration.md, "Addresses of own clusters"): a caller names
+// the address and the broker connects from where it stands, so what it alone can reach must not be reachable through it.
 // Pure: names are resolved, and the rules are asked, by address-guard.ts.
 import { BlockList, isIP } from 'node:net';
 

@@ -195,6 +195,22 @@ describe('an answer that is a refusal', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it.each([
+    ['a page', 'text/html', '<h1>404 page not found</h1>'],
+    ['JSON that is no Status', 'application/json', '{"code":404}'],
+    ['a Status that is no JSON', 'text/plain', '{"kind":"Status"}'],
+  ])(
+    '404 with %s says nothing of the object: it is no answer of an API server',
+    async (_, contentType, body) => {
+      const { server, client } = await startAndOpen();
+      server.answerWith((request, response) => {
+        response.writeHead(404, { 'content-type': contentType }).end(body);
+      });
+      const failure = await failureOf(client.request(get));
+      expect(failure).toMatchObject({ reason: 'malformed-answer', status: 404, retryable: false });
+    },
+  );
+
   it.each<[string, Record<string, string>, number | undefined]>([
     ['seconds', { 'retry-after': '7' }, 7],
     [

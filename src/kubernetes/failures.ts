@@ -47,15 +47,26 @@ interface RefusedAnswer {
 
 export function failureOfAnswer(action: string, answer: RefusedAnswer): UpstreamError {
   const { status } = answer;
+  const refusal = readStatus(answer.text);
   const retryAfterSeconds = readRetryAfter(answer.retryAfter, answer.date);
   return new UpstreamError({
     system: 'cluster',
     action,
-    reason: REASON_BY_STATUS[status] ?? (status >= 500 ? 'server-error' : 'unexpected-status'),
-    detail: safeDetail(`${status} ${statusMessage(answer.text) ?? answer.contentType}`.trim()),
+    reason: reasonOf(status, refusal),
+    detail: safeDetail(`${status} ${messageOf(refusal) ?? answer.contentType}`.trim()),
     status,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
+}
+
+/**
+ * A 404 says that an object is gone, and ends the grant whose object it was: so only an API server is believed. What
+ * stands before one answers 404 with a page of its own, for objects that are there, while it knows no way to it.
+ */
+function reasonOf(status: number, refusal: Refusal | undefined): UpstreamReason {
+  if (saysNamespaceEnds(refusal)) return 'not-found';
+  if (status === 404 && refusal === undefined) return 'malformed-answer';
+  return REASON_BY_STATUS[status] ?? (status >= 500 ? 'server-error' : 'unexpected-status');
 }
 
 /** How our own side ended the call, where it did. */
@@ -98,14 +109,36 @@ function codeOf(thrown: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-function statusMessage(text: string | undefined): string | undefined {
+/** A Kubernetes Status as anybody could have written it. */
+interface Refusal {
+  readonly message?: unknown;
+  readonly details?: { readonly causes?: unknown } | null;
+}
+
+function readStatus(text: string | undefined): Refusal | undefined {
   if (text === undefined) return undefined;
   try {
-    const body = JSON.parse(text) as { kind?: unknown; message?: unknown } | null;
-    return body?.kind === 'Status' && typeof body.message === 'string' ? body.message : undefined;
+    const body = JSON.parse(text) as (Refusal & { readonly kind?: unknown }) | null;
+    return body?.kind === 'Status' ? body : undefined;
   } catch {
     return undefined;
   }
+}
+
+function messageOf(refusal: Refusal | undefined): string | undefined {
+  return typeof refusal?.message === 'string' ? refusal.message : undefined;
+}
+
+/**
+ * Nothing can be made in a namespace that is being deleted. Kubernetes says so by 403, of which the caller would conclude
+ * that a right is missing.
+ */
+function saysNamespaceEnds(refusal: Refusal | undefined): boolean {
+  const causes = refusal?.details?.causes;
+  return (
+    Array.isArray(causes) &&
+    causes.some((cause: { reason?: unknown } | null) => cause?.reason === 'NamespaceTerminating')
+  );
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3); a date is compared with the server's clock, not with ours. */

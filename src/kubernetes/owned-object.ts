@@ -4,6 +4,7 @@
 import type { ClusterClient } from './cluster-client.ts';
 import { hasReason } from './failures.ts';
 import type { MarkedObject } from './grant-mark.ts';
+import { requiredUid } from './required-uid.ts';
 import {
   CLUSTER_ROLE_BINDINGS_PATH,
   CLUSTER_ROLES_PATH,
@@ -81,20 +82,24 @@ export interface Reach {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Undefined where nothing has that name. */
+/**
+ * Undefined where nothing has that name. An answer without a uid is no object, and not one that took the place of ours:
+ * an UpstreamError.
+ */
 export async function readObject(
   reach: Reach,
   place: GrantObjectPlace,
-): Promise<SeenObject | undefined> {
+): Promise<{ readonly object: SeenObject; readonly uid: string } | undefined> {
+  const action = `get ${place.resource}`;
   try {
     const object = await reach.client.request<SeenObject>({
       method: 'GET',
       path: place.path,
-      action: `get ${place.resource}`,
+      action,
       expect: [place.kind],
       signal: reach.signal,
     });
-    return object;
+    return { object, uid: requiredUid(object, action) };
   } catch (error) {
     if (hasReason(error, 'not-found')) return undefined;
     throw error;
@@ -102,9 +107,9 @@ export async function readObject(
 }
 
 export async function lookAt(reach: Reach, owned: OwnedObject): Promise<Sight> {
-  const object = await readObject(reach, owned);
-  if (object === undefined) return GONE;
-  const uid = object.metadata?.uid ?? '';
+  const seen = await readObject(reach, owned);
+  if (seen === undefined) return GONE;
+  const { uid } = seen;
   if (uid === owned.uid) return THERE;
   return { is: 'foreign', object: { kind: owned.kind, name: owned.name, uid } };
 }

@@ -1,6 +1,6 @@
 // Turns a tenant's kubeconfig into access to a cluster. Only the cluster and the user of the current context are
-// read, and of those only fields that can neither run a program, read a file nor weaken TLS on this side (contract
-// 3, "The kubeconfig parameter"). Whether the address may be called is left to the provisioner.
+// read, and of those only fields that can neither run a program, read a file nor weaken TLS on this side
+// (docs/api.md, "Attach a cluster"). Whether the address may be called is left to the provisioner.
 
 import { BrokerError } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';

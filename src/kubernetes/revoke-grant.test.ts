@@ -112,6 +112,14 @@ describe('revoking a grant', () => {
     expect([...left]).toEqual([ROLE_BINDING]);
   });
 
+  it('takes an answer without a uid for no object, and so for no end of one', async () => {
+    const { left, revoke } = await startCluster((_method, path) =>
+      path !== ACCOUNT ? undefined : json(200, { kind: 'ServiceAccount', metadata: {} }),
+    );
+    expect((await failureOf(revoke())).reason).toBe('malformed-answer');
+    expect([...left]).toEqual([ACCOUNT]);
+  });
+
   it('tries again where somebody else writes at the same time', async () => {
     let conflicts = 2;
     const { left, revoke } = await startCluster((method, path) => {

@@ -95,9 +95,9 @@ async function findOwned(
   const foreign: ForeignObject[] = [];
   await Promise.all(
     Object.values(places).map(async (place) => {
-      const object = await readObject(reach, place);
-      if (object === undefined) return;
-      const uid = object.metadata?.uid ?? '';
+      const seen = await readObject(reach, place);
+      if (seen === undefined) return;
+      const { object, uid } = seen;
       if (isMarked(object)) owned.push({ ...place, uid });
       else foreign.push({ kind: place.kind, name: place.name, uid });
     }),

@@ -32,6 +32,14 @@ export function deprovisioningAccepted(
   log.info({ event: 'deprovisioning-accepted', ...facts }, 'deprovisioning accepted');
 }
 
+/** `type` is what was accepted: update, suspend or resume. */
+export function instanceUpdateAccepted(
+  log: Logger,
+  facts: InstanceFacts & { readonly type: string; readonly endingGrants: number },
+): void {
+  log.info({ event: 'instance-update-accepted', ...facts }, 'update accepted');
+}
+
 export interface OperationFacts {
   readonly operationId: string;
   readonly instanceKey: string;
@@ -103,7 +111,10 @@ export function clusterClockDiffers(
 }
 
 /** A repeat or a fetch got what there was. */
-export function bindingHandedOutAgain(log: Logger, facts: GrantFacts): void {
+export function bindingHandedOutAgain(
+  log: Logger,
+  facts: GrantFacts & { readonly requestedBy: string },
+): void {
   log.info({ event: 'binding-handed-out-again', ...facts }, 'binding handed out again');
 }
 

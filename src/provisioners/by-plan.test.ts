@@ -38,3 +38,18 @@ it('knows a plan without a provisioner, and says that nothing runs for it', () =
   expect(provisioners.plan(AWS)?.name).toBe('aws');
   expect(() => provisioners.provisionerOf({ provisioner: 'kyma' })).toThrow('kyma');
 });
+
+it('changes an instance by its plan, and by the built-in one where that has left the configuration', () => {
+  const farm = { ...planNamed('own_cluster'), id: 'farm', namespace: 'farm' };
+  const instance = { planId: 'farm', provisioner: 'own-cluster' } as const;
+  const before = new ProvisionersByPlan([...BUILT_IN_PLANS, farm], [ownCluster]);
+  const after = new ProvisionersByPlan(BUILT_IN_PLANS, [ownCluster]);
+  expect(before.planOf(instance).namespace).toBe('farm');
+  expect(after.planOf(instance).name).toBe('own_cluster');
+});
+
+function planNamed(wanted: string) {
+  const plan = BUILT_IN_PLANS.find(({ name }) => name === wanted);
+  if (plan === undefined) throw new Error(`no plan ${wanted}`);
+  return plan;
+}

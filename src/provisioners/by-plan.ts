@@ -1,4 +1,6 @@
 // Which provisioner makes the runtimes of a plan, and which plans can be offered because theirs is there.
+import { BUILT_IN_PLANS } from '../domain/built-in-plans.ts';
+import type { Instance } from '../domain/instance.ts';
 import type { Plan, ProvisionerName } from '../domain/plan.ts';
 import type { Provisioner } from './provisioner.ts';
 import { DEPROVISION_SECONDS } from './steps/deprovision-seconds.ts';
@@ -12,7 +14,7 @@ export class ProvisionersByPlan {
     this.#provisioners = new Map(provisioners.map((each) => [each.name, each]));
   }
 
-  /** The catalog's plans: enabled, and with a provisioner that runs here (contract 2). */
+  /** The catalog's plans: enabled, and with a provisioner that runs here (docs/configuration.md, "Plans"). */
   offered(): readonly Plan[] {
     return [...this.#plans.values()].filter(
       (plan) => plan.enabled && this.#provisioners.has(plan.provisioner),
@@ -34,6 +36,20 @@ export class ProvisionersByPlan {
     for (const provisioner of this.#provisioners.values()) {
       provisioner.forgetAccess?.(instanceKey);
     }
+  }
+
+  /**
+   * The plan by which an instance that is there is changed. Where its own has left the configuration, this is the
+   * built-in one that its provisioner makes, as for plans of the configuration that say no more.
+   */
+  planOf(instance: Pick<Instance, 'planId' | 'provisioner'>): Plan {
+    const plan =
+      this.plan(instance.planId) ??
+      BUILT_IN_PLANS.find(({ provisioner }) => provisioner === instance.provisioner);
+    if (plan === undefined) {
+      throw new Error(`no built-in plan is made by ${instance.provisioner}`);
+    }
+    return plan;
   }
 
   /**

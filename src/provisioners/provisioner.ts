@@ -28,7 +28,19 @@ export interface ProvisionContext extends StepContext {
   readonly plan: Plan;
 }
 
-/** `cluster` is stored with the step's end; `wait` runs the same step again after the delay. */
+/** What the instance is to become is in `operation.change`. */
+export interface UpdateContext extends ProvisionContext {
+  /**
+   * The admin access that the request brought; undefined where it brought none, or the one that is kept already. As
+   * `sealedAccess`, it throws SealingError where it cannot be opened.
+   */
+  readonly newAccess: () => Promise<ClusterAccess | undefined>;
+}
+
+/**
+ * `cluster` is stored with the step's end, but for an update: there only that of its last step counts, and is stored
+ * with the success of all; `wait` runs the same step again after the delay.
+ */
 export type StepOutcome =
   | { readonly outcome: 'done'; readonly cluster?: AttachedCluster }
   | { readonly outcome: 'wait'; readonly delayMs: number; readonly description: string };
@@ -57,18 +69,33 @@ export interface AdmittedParameters {
 
 export interface Provisioner {
   readonly name: ProvisionerName;
-  /** How long provisioning may take before it ends as failed. */
+  /** How long making, changing or resuming a runtime may take before it ends as failed. */
   readonly provisionSeconds: number;
   readonly provision: readonly Step<ProvisionContext>[];
-  /** How long deprovisioning may take, the revocation of bindings included, before it ends as failed. */
+  /** How long deprovisioning, or a suspension, may take, the revocation of bindings included, before it ends as failed. */
   readonly deprovisionSeconds: number;
   /** Run after the instance's bindings have been ended. */
   readonly deprovision: readonly Step[];
+  /**
+   * Brings the runtime to what the request asked for; none where nothing has to be done for it. Until the last one has
+   * succeeded, the instance is served as it was.
+   */
+  readonly update: readonly Step<UpdateContext>[];
+  /** Run after the instance's bindings have been ended; afterwards there is nothing that costs. */
+  readonly suspend: readonly Step[];
+  readonly resume: readonly Step<ProvisionContext>[];
+  /**
+   * Set where a suspension removes the cluster, so that what was not revoked on it has gone with it, and a resumption
+   * makes another one, under a new runtime id.
+   */
+  readonly suspensionRemovesRuntime?: true;
   /**
    * Takes secrets out of parameters that already passed the plan's schema.
    * @throws BrokerError `invalid-parameters`
    */
   admit(parameters: JsonObject): AdmittedParameters;
+  /** The same for those of an update, which gives some and leaves the others. */
+  admitChange(parameters: JsonObject): AdmittedParameters;
   /**
    * Asked about access that came with a request, unless it is the one that an instance has.
    * @throws BrokerError `invalid-parameters` where it may not be used whatever the cluster says

@@ -63,19 +63,28 @@ const selectBinding = statement<FoundBindingRow>(
   `select ${COLUMNS} from ${BY_OSB_ID} i ${FOUND_INSTANCE.latest} ${BINDING}`,
 );
 
+/** What the request said that grant `u` is made for. Looked up only for one that is being issued, which few are. */
+const ASKED_SECONDS = `(
+    select o.expiration_seconds from bindings o
+    where o.instance_key = u.instance_key and o.id = u.binding_id)`;
+
 const selectBindFacts = statement<
   FoundBindingRow & {
     readonly taken: number;
     readonly next_free_at: Date | null;
+    readonly first_by_default_at: Date | null;
     readonly dead_issues: number;
   }
 >(
-  `select ${COLUMNS}, slots.taken, slots.next_free_at, slots.dead_issues
+  `select ${COLUMNS}, slots.taken, slots.next_free_at, slots.first_by_default_at, slots.dead_issues
   from instances i ${FOUND_INSTANCE.latest} ${BINDING}
   cross join lateral (
     select
       count(*) filter (where ${takesSlot('u', '$3')})::int as taken,
-      min(u.expires_at) filter (where ${takesSlot('u', '$3')}) as next_free_at,
+      min(coalesce(u.expires_at, u.intended_at + make_interval(secs => ${ASKED_SECONDS})))
+        filter (where ${takesSlot('u', '$3')}) as next_free_at,
+      min(u.intended_at) filter (where ${isBeingIssued('u')} and ${ASKED_SECONDS} is null)
+        as first_by_default_at,
       count(*) filter (where ${isBeingIssued('u')} and ${issueIsDead('u', '$3', '$4')})::int as dead_issues
     from grants u where u.instance_key = i.key and u.ended_at is null
   ) slots
@@ -106,7 +115,11 @@ export async function readBindFacts(
   return (
     row && {
       ...toFoundBinding(row),
-      slots: { taken: row.taken, nextFreeAt: row.next_free_at ?? undefined },
+      slots: {
+        taken: row.taken,
+        nextFreeAt: row.next_free_at ?? undefined,
+        firstByDefaultAt: row.first_by_default_at ?? undefined,
+      },
       deadIssues: row.dead_issues,
     }
   );

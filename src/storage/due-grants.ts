@@ -63,7 +63,7 @@ function isToBeEnded(grant: string, now: string, livingSince: string): string {
     and (${grant}.expires_at is not null or ${issueIsDead(grant, now, livingSince)})))`;
 }
 
-/** A lease frees by itself when it is over, and sooner when its replica is lost (design 6). */
+/** A lease frees by itself when it is over, and sooner when its replica is lost. */
 function isFree(grant: string, now: string, livingSince: string): string {
   return `(${grant}.leased_until is null or ${grant}.leased_until <= ${now} or not exists (
     select 1 from replicas

@@ -46,6 +46,8 @@ function parts(changes: Partial<LockParts> = {}): Watched {
   };
 }
 
+const ADDRESSES = { address: 'http://127.0.0.1:8081', publicAddress: 'http://127.0.0.1:8080' };
+
 function lockPath(folder: string): string {
   return join(folder, 'lock.json');
 }
@@ -93,11 +95,12 @@ describe('the lock of a folder', () => {
   it('names its holder in one sentence', async () => {
     const folder = freshFolder();
     const lock = await lockFolder(folder, parts({ clock: () => STARTED_AT }));
-    lock.tellAddress('http://127.0.0.1:8081', new Secret('open-sesame-once'));
+    lock.tellAddresses(ADDRESSES, new Secret('open-sesame-once'));
 
     expect(await refusalOf(lockFolder(folder, parts()))).toBe(
       `The data folder ${folder} is in use by process ${process.pid} on ${thisProcess().host} ` +
-        'since 2026-03-01T12:00:00.000Z, which listens at http://127.0.0.1:8081. ' +
+        'since 2026-03-01T12:00:00.000Z, which serves platforms at http://127.0.0.1:8080 and ' +
+        'operators at http://127.0.0.1:8081. ' +
         'One process at a time can have it: stop that one, or set RUNTIME_BROKER_DATA_DIR to another folder.',
     );
     lock.release();
@@ -181,7 +184,7 @@ describe('the lock of a folder', () => {
     writeLock(folder, {});
     const text = readFileSync(lockPath(folder), 'utf8');
 
-    lock.tellAddress('http://127.0.0.1:1', new Secret('open-sesame-once'));
+    lock.tellAddresses(ADDRESSES, new Secret('open-sesame-once'));
     lock.release();
 
     expect(readFileSync(lockPath(folder), 'utf8')).toBe(text);

@@ -14,15 +14,22 @@ export interface LockHolder extends ProcessIdentity {
   /** Tells this lock from all others. */
   readonly token: string;
   readonly startedAt: Date;
-  /** Where it can be asked; undefined before it listens. */
+  /** Its operator listener, where it can be asked; undefined before it listens. */
   readonly address: string | undefined;
+  /** Its public listener, by which people know it. */
+  readonly publicAddress: string | undefined;
   /** What it answers commands to; undefined before it listens. */
   readonly commandSecret: Secret | undefined;
 }
 
+interface ToldAddresses {
+  readonly address: string;
+  readonly publicAddress: string;
+}
+
 export interface FolderLock {
   /** For the sentence that a second process is refused with, and for commands that ask the holder. */
-  tellAddress(address: string, commandSecret: Secret): void;
+  tellAddresses(addresses: ToldAddresses, commandSecret: Secret): void;
   /** Resolves when somebody has removed or replaced the lock: whoever did may be writing now. */
   readonly lost: Promise<void>;
   /** The folder may be another's from here on. A repeat does nothing. */
@@ -47,8 +54,12 @@ function describe(holder: LockHolder | undefined): string {
   if (holder === undefined) {
     return 'a process that has written no name';
   }
-  const { pid, host, startedAt, address } = holder;
-  const where = address === undefined ? '' : `, which listens at ${address}`;
+  const { pid, host, startedAt, address, publicAddress } = holder;
+  const served = [
+    ...(publicAddress === undefined ? [] : [`platforms at ${publicAddress}`]),
+    ...(address === undefined ? [] : [`operators at ${address}`]),
+  ];
+  const where = served.length === 0 ? '' : `, which serves ${served.join(' and ')}`;
   return `process ${pid} on ${host} since ${startedAt.toISOString()}${where}`;
 }
 
@@ -81,6 +92,7 @@ export async function lockFolder(folder: string, parts: LockParts): Promise<Fold
     token: parts.drawToken(),
     startedAt: parts.clock(),
     address: undefined,
+    publicAddress: undefined,
     commandSecret: undefined,
   };
   while (!tryToWrite(path, holder)) {
@@ -140,6 +152,7 @@ function parse(text: string): LockHolder | undefined {
         token: textOf(token) ?? '',
         startedAt: started,
         address: textOf(address),
+        publicAddress: textOf(fields['publicAddress']),
         commandSecret: commandSecret === undefined ? undefined : new Secret(commandSecret),
       }
     : undefined;
@@ -224,8 +237,8 @@ class HeldLock implements FolderLock {
     this.#beat = setInterval(() => this.#showLife(lost.resolve), BEAT_MS).unref();
   }
 
-  tellAddress(address: string, commandSecret: Secret): void {
-    this.#holder = { ...this.#holder, address, commandSecret };
+  tellAddresses(addresses: ToldAddresses, commandSecret: Secret): void {
+    this.#holder = { ...this.#holder, ...addresses, commandSecret };
     if (this.#isOurs()) writeFileSync(this.#path, toText(this.#holder));
   }
 

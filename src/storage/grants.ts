@@ -107,7 +107,8 @@ export async function markDeadIssuesRevoking(
 
 /**
  * After its lease and the longest that a call of a cluster client takes, no writer of a grant has a request on its way.
- * Until then a paused one might: so what ended without an outcome is looked at once more (design 6).
+ * Until then a paused one might: so what ended without an outcome is looked at once more
+ * (docs/architecture.md, "What goes on by itself").
  */
 const LOOK_AGAIN_AFTER = `interval '60 seconds'`;
 

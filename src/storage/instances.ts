@@ -183,7 +183,8 @@ export async function markClusterGone(
     .execute();
 }
 
-function change(tx: Tx, key: string, at: Date) {
+/** An update of one instance that counts as a change; what is set is the caller's. */
+export function change(tx: Tx, key: string, at: Date) {
   return tx
     .updateTable('instances')
     .set({ rev: sql<number>`rev + 1`, updated_at: at })

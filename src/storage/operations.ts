@@ -1,10 +1,17 @@
 // The long work on instances: announced, claimed by one runner at a time, moved on step by step, ended. The row is
 // the truth about an operation; what wakes its runner is the job engine's.
 import { type ExpressionBuilder, sql } from 'kysely';
-import type { Operation, OperationState, OperationType } from '../domain/operation.ts';
+import type {
+  InstanceChange,
+  Operation,
+  OperationState,
+  OperationType,
+} from '../domain/operation.ts';
 import type { OpenTransaction, Schema, Tx } from './database.ts';
 import { lastSeenOfLiving } from './replicas.ts';
 import { OPERATION_COLUMNS, toOperation } from './rows.ts';
+import type { SealedPlace } from './sealing.ts';
+import { statement } from './statement.ts';
 
 export interface NewOperation {
   readonly id: string;
@@ -15,6 +22,13 @@ export interface NewOperation {
   readonly deadline: Date;
   /** Also when it is due first. */
   readonly createdAt: Date;
+  readonly change?: InstanceChange | undefined;
+  /** Admin access that the change brings, sealed for `newAccessPlace`. */
+  readonly sealedAccess?: string | undefined;
+}
+
+export function newAccessPlace(operationId: string): SealedPlace {
+  return { table: 'operations', column: 'sealed_access', row: operationId };
 }
 
 /** The right to work on an operation. It holds until the operation ends or another runner claims it. */
@@ -42,6 +56,8 @@ export async function insertOperation(tx: Tx, operation: NewOperation): Promise<
       deadline: operation.deadline,
       description: operation.description,
       created_at: operation.createdAt,
+      change: operation.change === undefined ? null : JSON.stringify(operation.change),
+      sealed_access: operation.sealedAccess ?? null,
     })
     .execute();
 }
@@ -64,6 +80,16 @@ export async function findOperationOfInstance(
     .executeTakeFirst();
   return row && toOperation(row);
 }
+
+/** Sealed for `newAccessPlace`; undefined where the operation brings none, and once it has ended. */
+export async function readNewAccess(tx: Tx, operationId: string): Promise<string | undefined> {
+  const [row] = await selectNewAccess(tx, [operationId]);
+  return row?.sealed_access ?? undefined;
+}
+
+const selectNewAccess = statement<{ sealed_access: string | null }>(
+  'select sealed_access from operations where id = $1',
+);
 
 export interface ClaimRequest {
   readonly id: string;
@@ -193,7 +219,8 @@ export async function cancelOperation(
   return numUpdatedRows > 0n;
 }
 
-const ENDED = { step: null, lease_replica: null, leased_until: null } as const;
+/** A new admin access is the instance's by now, or nobody's. */
+const ENDED = { step: null, lease_replica: null, leased_until: null, sealed_access: null } as const;
 
 function underClaim(tx: Tx, { id, fence }: OperationClaim) {
   return tx

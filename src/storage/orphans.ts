@@ -127,6 +127,8 @@ export interface NamedGrant {
   readonly uids: GrantUids | undefined;
   readonly hasEnded: boolean;
   readonly isToBeLookedAt: boolean;
+  /** Its instance is deleted, or its cluster was declared gone. */
+  readonly isOutOfReach: boolean;
 }
 
 const selectNamed = statement<{
@@ -141,10 +143,12 @@ const selectNamed = statement<{
   readonly role_binding_uid: string | null;
   readonly has_ended: boolean;
   readonly is_to_be_looked_at: boolean;
+  readonly is_out_of_reach: boolean;
 }>(
   `select g.id, g.name, g.binding_id, i.id as instance_id, i.cluster_uid, g.namespace,
     g.account_uid, g.role_uid, g.role_binding_uid,
-    g.ended_at is not null as has_ended, g.next_try_at is not null as is_to_be_looked_at
+    g.ended_at is not null as has_ended, g.next_try_at is not null as is_to_be_looked_at,
+    i.deleted_at is not null or i.cluster_gone_at is not null as is_out_of_reach
   from grants g join instances i on i.key = g.instance_key
   where g.name = any($1::text[])`,
 );
@@ -171,6 +175,7 @@ export async function findGrantsByName(
         uids: toUids(row),
         hasEnded: row.has_ended,
         isToBeLookedAt: row.is_to_be_looked_at,
+        isOutOfReach: row.is_out_of_reach,
       },
     ]),
   );

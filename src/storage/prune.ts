@@ -1,5 +1,5 @@
 // Takes away history that nothing depends on any more, in batches. What may go is said here; when, by the caller:
-// until then an answer does not depend on whether a sweeper has run (design 6, "Ended rows").
+// until then an answer does not depend on whether a sweeper has run (docs/architecture.md, "What goes on by itself").
 import type { Tx } from './database.ts';
 import { statement } from './statement.ts';
 

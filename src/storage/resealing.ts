@@ -4,6 +4,7 @@ import type { Tx } from './database.ts';
 import { tokenPlace } from './grants.ts';
 import { markKeyPlace } from './installation.ts';
 import { accessPlace } from './instances.ts';
+import { newAccessPlace } from './operations.ts';
 import type { SealedPlace } from './sealing.ts';
 import { statement } from './statement.ts';
 
@@ -34,6 +35,7 @@ interface ColumnNames {
   readonly kind: SealedKind;
   readonly table: string;
   readonly id: string;
+  readonly idType?: 'uuid' | 'text';
   readonly column: string;
   readonly placeOf: (row: string) => SealedPlace;
 }
@@ -55,6 +57,14 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     placeOf: accessPlace,
   }),
   sealedColumn({
+    kind: 'accesses',
+    table: 'operations',
+    id: 'id',
+    idType: 'text',
+    column: 'sealed_access',
+    placeOf: newAccessPlace,
+  }),
+  sealedColumn({
     kind: 'tokens',
     table: 'grants',
     id: 'id',
@@ -63,10 +73,11 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   }),
 ];
 
-function sealedColumn({ kind, table, id, column, placeOf }: ColumnNames): SealedColumn {
+function sealedColumn(names: ColumnNames): SealedColumn {
+  const { kind, table, id, idType = 'uuid', column, placeOf } = names;
   const select = statement<{ id: string; sealed: string }>(
     `select ${id} as id, ${column} as sealed from ${table}
-    where ${column} is not null and ($1::uuid is null or ${id} > $1) order by ${id} limit $2`,
+    where ${column} is not null and ($1::${idType} is null or ${id} > $1) order by ${id} limit $2`,
   );
   // One row a statement: of two that write many rows in orders of their own, each would wait for the other.
   const update = statement<{ id: string }>(

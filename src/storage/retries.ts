@@ -50,6 +50,21 @@ export async function orderRetriesOfBinding(
   return rows.map(({ id, name }) => ({ grantId: id, grantName: name }));
 }
 
+const selectStuck = statement<{ id: string }>(
+  `select id from grants
+  where instance_key = $1 and ended_at is null and revoking_since is not null and tries > 0
+  order by intended_at, id`,
+);
+
+/** Those of an instance whose end was ordered and tried in vain. */
+export async function listStuckGrantIds(
+  tx: Tx,
+  { instanceKey }: { readonly instanceKey: string },
+): Promise<readonly string[]> {
+  const rows = await selectStuck(tx, [instanceKey]);
+  return rows.map(({ id }) => id);
+}
+
 const makeDue = statement<{ id: string }>(
   `update grants set next_try_at = $1
   where revoking_since is not null and ended_at is null and id in (

@@ -1,6 +1,7 @@
 // Rows to domain types and back. Null becomes undefined here, and column names end here.
+import type { Accounts } from '../domain/accounts.ts';
 import type { Binding, Grant, GrantUids } from '../domain/binding.ts';
-import type { Accounts, AttachedCluster, Instance } from '../domain/instance.ts';
+import type { AttachedCluster, Instance } from '../domain/instance.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { BindingsTable, GrantsTable, InstancesTable, OperationsTable } from './tables.ts';
 import type { Selectable } from 'kysely';
@@ -39,6 +40,7 @@ export const OPERATION_COLUMNS = [
   'deadline',
   'description',
   'created_at',
+  'change',
 ] as const satisfies readonly (keyof OperationsTable)[];
 
 export const BINDING_COLUMNS = [
@@ -143,6 +145,7 @@ export function toOperation(row: OperationRow): Operation {
     deadline: row.deadline,
     description: row.description,
     createdAt: row.created_at,
+    change: row.change ?? undefined,
   };
 }
 

@@ -2,7 +2,7 @@
 // millisecond precision, as a Date has, so that what is read equals what was written.
 import type { ColumnType, GeneratedAlways } from 'kysely';
 import type { JsonObject } from '../domain/json.ts';
-import type { OperationState, OperationType } from '../domain/operation.ts';
+import type { InstanceChange, OperationState, OperationType } from '../domain/operation.ts';
 import type { ProvisionerName } from '../domain/plan.ts';
 
 /** JSON goes in as text and comes out parsed, on both drivers. */
@@ -61,6 +61,8 @@ export interface OperationsTable {
   leased_until: Date | null;
   created_at: Date;
   finished_at: Date | null;
+  change: ColumnType<InstanceChange | null, string | null | undefined, string | null>;
+  sealed_access: ColumnType<string | null, string | null | undefined, string | null>;
 }
 
 export interface BindingsTable {

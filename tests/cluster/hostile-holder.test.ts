@@ -1,6 +1,6 @@
 // A holder who does not want to lose the rights: he has all of them, and writes what he likes. After DELETE our three
-// objects are gone, the token is refused and stays so, and what he left behind serves nobody (design 3, "Facts of
-// revocation"). What a grant's removal does call by call is in revoke.test.ts.
+// objects are gone, the token is refused and stays so, and what he left behind serves nobody (docs/reliability.md,
+// "A hostile holder"). What a grant's removal does call by call is in revoke.test.ts.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, it } from 'vitest';
@@ -192,7 +192,9 @@ describeOnClusters('a hostile holder', (open) => {
     await dropOwn(holder);
   });
 
-  it.concurrent('gets nothing when his id is bound again, 20 times of 20', async ({ expect }) => {
+  it.concurrent('KEB defect 45: gets nothing when his id is bound again, 20 times of 20', async ({
+    expect,
+  }) => {
     const [first, second] = await Promise.all([scene.attach(), scene.attach()]);
     const words = Array.from({ length: 20 }, (_, at) => `again-${at}`);
     const instanceOf = (at: number): string => (at % 2 === 0 ? first : second);

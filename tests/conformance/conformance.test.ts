@@ -14,6 +14,7 @@ import { identityCases } from './cases/identities.ts';
 import { lastOperationCases, restartCases } from './cases/last-operation.ts';
 import { messageCases } from './cases/messages.ts';
 import { syncAsyncCases } from './cases/sync-async.ts';
+import { updateCases } from './cases/updating.ts';
 import { versionCases } from './cases/version.ts';
 import type { OpenSubject } from './subject.ts';
 import { type OpenTarget, targets } from './targets.ts';
@@ -28,6 +29,7 @@ const GROUPS: readonly ((open: OpenSubject) => void)[] = [
   catalogCases,
   syncAsyncCases,
   lastOperationCases,
+  updateCases,
   bindCases,
   fetchAndUnbindCases,
   contextCases,

@@ -24,6 +24,14 @@ export const ROUTES: readonly Route[] = [
   },
   { title: 'fetching an instance', call: () => ({ path: INSTANCE }) },
   {
+    title: 'updating',
+    call: ({ offer }) => ({
+      method: 'PATCH',
+      path: `${INSTANCE}?accepts_incomplete=true`,
+      body: { service_id: offer.serviceId, parameters: {} },
+    }),
+  },
+  {
     title: 'deprovisioning',
     call: ({ offerQuery }) => ({
       method: 'DELETE',

@@ -3,7 +3,7 @@
 
 import { once } from 'node:events';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedProcess } from '../support/broker-process.ts';
@@ -76,6 +76,19 @@ describe('npm run demo, before it starts anything', () => {
   it('says that it cannot read a kubeconfig', async () => {
     const run = scene.start({ args: ['--kubeconfig', join(scene.folder, 'nothing')] });
     expect(await run.status()).toBe(1);
+    expect(run.output()).toMatch(/The kubeconfig \S+nothing cannot be read \(ENOENT\)\./);
+  });
+
+  it('tells a fault of the command line before one of the machine', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const { port } = squatter.address() as AddressInfo;
+    const run = scene.start({
+      args: ['--kubeconfig', join(scene.folder, 'nothing')],
+      env: { RUNTIME_BROKER_LISTEN: `127.0.0.1:${port}` },
+    });
+    expect(await run.status()).toBe(1);
+    squatter.close();
     expect(run.output()).toMatch(/The kubeconfig \S+nothing cannot be read \(ENOENT\)\./);
   });
 

@@ -95,7 +95,7 @@ plans:
   own_cluster: {id: [], description: [], displayName: [], enabled: [], bindable: [], free: [], provisioner: [],
     namespace: [], maximumPollingSeconds: [],
     binding: {defaultSeconds: [], minSeconds: [], maxSeconds: [], maxLive: []},
-    schemas: {create: []}}
+    schemas: {create: [], update: []}}
 `;
 
 /** As far as a text can be wrong for each. */

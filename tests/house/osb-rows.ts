@@ -2,12 +2,6 @@
 // code and tests name them. A row without a test has the reason here, in words for users; osb-coverage.test.ts makes
 // docs/osb-coverage.md of it and of the titles of tests.
 
-export interface OsbRow {
-  readonly says: string;
-  /** Why no test shows it; absent where tests do. */
-  readonly reason?: string;
-}
-
 export interface OsbGroup {
   readonly title: string;
   /** Number of the first row; the others follow it. */
@@ -15,7 +9,6 @@ export interface OsbGroup {
   readonly rows: readonly (string | readonly [says: string, reason: string])[];
 }
 
-const NO_PATCH = 'Updating is not there yet: PATCH is 405.';
 const NO_ROTATION =
   'Out of scope: bindings are not rotated, plans say `binding_rotatable: false`, and a predecessor is 400.';
 
@@ -79,7 +72,7 @@ export const OSB_GROUPS: readonly OsbGroup[] = [
       'Two failures have the sentences that old clients compare.',
       'No insides and no secrets in descriptions.',
       'After 4xx all is as it was.',
-      ['After a refused update none of it is applied.', NO_PATCH],
+      'After a refused update none of it is applied.',
     ],
   },
   {
@@ -161,10 +154,10 @@ export const OSB_GROUPS: readonly OsbGroup[] = [
     first: 80,
     rows: [
       'Instances can be fetched from their first success on, and are 404 before.',
-      ['While it is updated, the old view or `ConcurrencyError`.', NO_PATCH],
+      'While it is updated, the old view or `ConcurrencyError`.',
       'Service, plan and parameters; what is not there is left out.',
       'Secrets in parameters are left out.',
-      ['The new view once an update has succeeded.', NO_PATCH],
+      'The new view once an update has succeeded.',
       'The old view while it is deleted, 404 after that and after a failed provisioning.',
       'Service and plan in the query are hints.',
     ],
@@ -173,19 +166,19 @@ export const OSB_GROUPS: readonly OsbGroup[] = [
     title: 'Updating',
     first: 87,
     rows: [
-      ['`service_id` is required, and is that of the instance.', NO_PATCH],
-      ['Without `plan_id` the plan stays.', NO_PATCH],
-      ['Without parameters they stay.', NO_PATCH],
-      ['What cannot be changed is 422 with a word.', NO_PATCH],
-      ['Without the flag, `AsyncRequired`.', NO_PATCH],
-      ['Another maintenance version than the plan has is a conflict.', NO_PATCH],
-      ['Accepted is 202; the same again is 202 with the same operation.', NO_PATCH],
-      ['Nothing to change is 200.', NO_PATCH],
-      ['The operation is named; without a dashboard the old one stays.', NO_PATCH],
-      ['`previous_values` never refuses.', NO_PATCH],
-      ['An unknown instance is 404, a busy one `ConcurrencyError`.', NO_PATCH],
-      ['A failed update says what is still usable.', NO_PATCH],
-      ['A failed update leaves all as it was.', NO_PATCH],
+      '`service_id` is required, and is that of the instance.',
+      'Without `plan_id` the plan stays.',
+      'Without parameters they stay.',
+      'What cannot be changed is 422 with a word.',
+      'Without the flag, `AsyncRequired`.',
+      'Another maintenance version than the plan has is a conflict.',
+      'Accepted is 202; the same again is 202 with the same operation.',
+      'Nothing to change is 200.',
+      'The operation is named; without a dashboard the old one stays.',
+      '`previous_values` never refuses.',
+      'An unknown instance is 404, a busy one `ConcurrencyError`.',
+      'A failed update says what is still usable.',
+      'A failed update leaves all as it was.',
     ],
   },
   {
@@ -196,10 +189,7 @@ export const OSB_GROUPS: readonly OsbGroup[] = [
       'An unknown instance is 410.',
       'Without the flag, `AsyncRequired`, if the instance exists.',
       'Accepted is 202 with an operation, the same while it runs.',
-      [
-        'Busy with what is not cancelled is `ConcurrencyError`.',
-        'Only an update could be in the way, and updating is not there yet.',
-      ],
+      'Busy with what is not cancelled is `ConcurrencyError`.',
       'DELETE during provisioning ends it and removes what was made.',
       'All that provisioning made is removed.',
       'Bindings that are left end with their instance.',

@@ -66,14 +66,14 @@ export interface ClusterProxy {
   connectionCount(): number;
   /** From here on connections are refused, and those that are open break. */
   takeDown(): Promise<void>;
-  /** Does nothing when it is up. */
-  bringUp(): Promise<void>;
+  /** Does nothing when it is up. A `stranger` has a certificate that the kubeconfig's authority did not issue. */
+  bringUp(as?: 'itself' | 'stranger'): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function openClusterProxy(cluster: SharedCluster): Promise<ClusterProxy> {
-  const authority = await createAuthority('a proxy of a cluster');
-  const certificate = await issueServerCertificate(authority, { dns: [], ip: ['127.0.0.1'] });
+  const authority = await newAuthority();
+  const certificate = await newCertificate(authority);
   const token = await administratorToken(cluster);
   const proxy = new Proxy(cluster, certificate);
   const port = await onFreePort(async (drawn) => {
@@ -89,7 +89,11 @@ export async function openClusterProxy(cluster: SharedCluster): Promise<ClusterP
     requests: (pattern) => proxy.requests.filter((line) => pattern?.test(line) ?? true),
     connectionCount: () => proxy.connections,
     takeDown: () => proxy.close(),
-    bringUp: () => proxy.listen(port),
+    bringUp: async (as = 'itself') =>
+      proxy.listen(
+        port,
+        as === 'stranger' ? await newCertificate(await newAuthority()) : undefined,
+      ),
     async stop() {
       proxy.behave();
       await proxy.close();
@@ -97,6 +101,11 @@ export async function openClusterProxy(cluster: SharedCluster): Promise<ClusterP
     },
   };
 }
+
+const newAuthority = (): Promise<KeyPair> => createAuthority('a proxy of a cluster');
+
+const newCertificate = (authority: KeyPair): Promise<KeyPair> =>
+  issueServerCertificate(authority, { dns: [], ip: ['127.0.0.1'] });
 
 /** A fault in force, with the gate that what it holds waits at. */
 class FaultInForce implements Misbehaviour {
@@ -147,9 +156,8 @@ class Proxy {
     this.agent = new Agent({ keepAlive: true, ca: cluster.authority.certPem });
   }
 
-  async listen(port: number): Promise<void> {
+  async listen(port: number, { certPem, keyPem } = this.#certificate): Promise<void> {
     if (this.#server !== undefined) return;
-    const { certPem, keyPem } = this.#certificate;
     const server = createServer({ cert: certPem, key: keyPem }, (request, response) => {
       void this.#serve(request, response).catch(() => response.destroy());
     });

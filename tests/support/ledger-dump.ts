@@ -82,7 +82,7 @@ function eyesOn({ query, close }: Connection): LedgerEyes {
 
 /**
  * Runs `act` and gives back what it gives, with the ledger as it was before and as it is after it. OSB 2.17: "If the
- * Service Broker returns 4xx, its resources are as before" (osb.md C31) is then `expect(after).toEqual(before)`.
+ * Service Broker returns 4xx, its resources are as before" (C31) is then `expect(after).toEqual(before)`.
  */
 export async function aroundLedger<T>(
   ledger: LedgerEyes,

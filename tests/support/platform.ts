@@ -35,7 +35,7 @@ export interface PlatformOptions {
   readonly planId?: string;
 }
 
-/** `kymaruntime` and its plans, as the contract pins them. */
+/** `kymaruntime` and its plans, whose ids never change. */
 export const SERVICE_ID = '47c9dcbf-ff30-448e-ab36-d3bad66ba281';
 export const OWN_CLUSTER_PLAN_ID = '03e3cb66-a4c6-4c6a-b4b0-5d42224debea';
 export const AWS_PLAN_ID = '361c511f-f939-4621-b228-d0fb79a1fe15';
@@ -113,6 +113,17 @@ export class Platform {
         parameters,
       },
     });
+  }
+
+  /** PATCHes an instance; the body has the service alone beside what is given. */
+  update(
+    { instance }: Ids,
+    given: Readonly<Record<string, unknown>>,
+    flag = 'accepts_incomplete=true',
+  ): Promise<OsbAnswer> {
+    const { service_id } = this.#offering;
+    const path = `${instancePath(instance)}?${flag}`;
+    return this.call({ method: 'PATCH', path, body: { service_id, ...given } });
   }
 
   getInstance({ instance }: Ids): Promise<OsbAnswer> {

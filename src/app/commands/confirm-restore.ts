@@ -1,5 +1,6 @@
 // `confirm-restore`: an older database was put back, and what it does not know on the cluster of an instance may be
-// removed (design 6). The sweep for orphans does it, or `cleanup --orphans` at once.
+// removed (docs/decisions/a-restored-database-is-confirmed.md). The sweep for orphans does it, or `cleanup --orphans`
+// at once.
 import { confirmRestore } from '../../broker/confirm-restore.ts';
 import { BrokerError } from '../../domain/errors.ts';
 import { osbIdFault } from '../../domain/osb-id.ts';

@@ -36,7 +36,8 @@ async function serve({ config, kept, warnings, dataFolder }: Prepared): Promise<
     tellEmbedded(log, { config, kept });
     const { commandSecret } = composition;
     if (commandSecret !== undefined) {
-      dataFolder?.lock.tellAddress(running.operatorUrl, commandSecret);
+      const addresses = { address: running.operatorUrl, publicAddress: running.publicUrl };
+      dataFolder?.lock.tellAddresses(addresses, commandSecret);
     }
     const reason = await ended;
     if (reason === LOCK_LOST) {

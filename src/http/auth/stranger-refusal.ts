@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpRefusal } from '../refusal.ts';
 import type { Authenticator } from './authenticator.ts';
 
-/** Says nothing about what exists: who is not known learns no ids (osb.md C6). */
+/** Says nothing about what exists: who is not known learns no ids (C6). */
 export function strangerRefusal(
   authenticator: Authenticator,
   headers: IncomingHttpHeaders,

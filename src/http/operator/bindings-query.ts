@@ -4,7 +4,7 @@ import { BrokerError } from '../../domain/errors.ts';
 import { cleaned } from '../../domain/shown-text.ts';
 import type { BindingsQuestion } from '../../broker/list-bindings.ts';
 
-/** Contract 5. */
+/** Of docs/api.md, "Which bindings there are". */
 const MAX_PAGE_SIZE = 100;
 
 const STATES = ['live', 'stuck', 'revoking', 'issuing', 'expired'] as const;

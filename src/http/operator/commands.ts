@@ -1,5 +1,5 @@
-// Where commands of this machine ask the process that alone has the database (contract 7). Only who can read the lock
-// file of its data folder knows the secret that opens it, and the secret is another one at each start.
+// Where commands of this machine ask the process that alone has the database (docs/configuration.md, "Commands"). Only
+// who can read the lock file of its data folder knows the secret that opens it, and that is another one at each start.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BrokerError, type BrokerErrorCode, UpstreamError } from '../../domain/errors.ts';
 import { answerToFailure } from './errors.ts';
 
-/** Of contract 1. */
+/** Of docs/api.md, "What holds for all OSB routes" and "Refusals". */
 const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | undefined]>> = {
   'malformed-request': [400, undefined],
   'unknown-plan': [400, undefined],
@@ -22,6 +22,8 @@ const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | unde
   'binding-conflict': [409, undefined],
   'cluster-answers': [409, undefined],
   'nothing-to-retry': [409, undefined],
+  'update-not-supported': [409, undefined],
+  'instance-not-updateable': [409, undefined],
   'concurrent-operation': [422, 'ConcurrencyError'],
   'other-cluster': [502, undefined],
   'cluster-refused': [502, undefined],

@@ -1,5 +1,5 @@
-// Which status and words a failure has for operators (contract 1): as for platforms, but for what OSB alone asks for. A
-// new code of the broker does not compile until it is answered here.
+// Which status and words a failure has for operators (docs/api.md, "Refusals"): as for platforms, but for what OSB alone
+// asks for. A new code of the broker does not compile until it is answered here.
 import type { BrokerError, BrokerErrorCode } from '../../domain/errors.ts';
 import { answerTo } from '../failures.ts';
 import { type HttpRefusal, retryAfter } from '../refusal.ts';
@@ -28,6 +28,8 @@ function statusOf(code: BrokerErrorCode): StatusAndWord {
     case 'binding-conflict':
     case 'cluster-answers':
     case 'nothing-to-retry':
+    case 'update-not-supported':
+    case 'instance-not-updateable':
       return { status: 409 };
     case 'concurrent-operation':
       return { status: 422, error: 'ConcurrencyError' };

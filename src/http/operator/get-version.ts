@@ -1,4 +1,5 @@
-// GET /version: what runs here, for whoever compares replicas or writes a report of a fault (contract 5).
+// GET /version: what runs here, for whoever compares replicas or writes a report of a fault
+// (docs/api.md, "For operators").
 import type { TypedScope } from '../typed-scope.ts';
 import type { OperatorParts } from './parts.ts';
 

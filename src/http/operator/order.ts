@@ -1,5 +1,5 @@
 // What the orders of operators have in common on the wire: which instance or binding they are about, and a reason, which
-// is recorded with who gives it (contract 5).
+// is recorded with who gives it (docs/api.md, "Orders").
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { type Static, Type } from 'typebox';
 

@@ -63,6 +63,14 @@ describe('the catalog', () => {
               required: ['kubeconfig'],
             },
           },
+          update: {
+            parameters: {
+              $schema: 'http://json-schema.org/draft-04/schema#',
+              type: 'object',
+              properties: { name: { maxLength: 64 }, kubeconfig: { type: 'string' } },
+              additionalProperties: false,
+            },
+          },
         },
         service_binding: {
           create: {

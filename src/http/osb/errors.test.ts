@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BrokerError, type BrokerErrorCode, UpstreamError } from '../../domain/errors.ts';
 import { answerToFailure } from './errors.ts';
 
-/** Of contract 1 and 4 and of osb.md E. */
+/** Of docs/api.md, "What holds for all OSB routes", and of OSB 2.17, Service Broker Errors. */
 const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | undefined]>> = {
   'malformed-request': [400, undefined],
   'unknown-plan': [400, undefined],
@@ -23,11 +23,19 @@ const STATUSES: Readonly<Record<BrokerErrorCode, readonly [number, string | unde
   'async-required': [422, 'AsyncRequired'],
   'concurrent-operation': [422, 'ConcurrencyError'],
   'maintenance-info-conflict': [422, 'MaintenanceInfoConflict'],
+  'update-not-supported': [422, 'UpdateNotSupported'],
+  'instance-not-updateable': [422, 'InstanceNotUpdateable'],
   'other-cluster': [502, undefined],
   'cluster-refused': [502, undefined],
   'create-limit-passed': [503, undefined],
   'not-revoked-yet': [503, undefined],
   'cluster-unavailable': [503, undefined],
+};
+
+/** What is said besides of an update that is refused (C98). */
+const LEFT: Readonly<Record<string, object>> = {
+  'update-not-supported': { instance_usable: true, update_repeatable: false },
+  'instance-not-updateable': { instance_usable: false, update_repeatable: false },
 };
 
 describe('a failure', () => {
@@ -40,6 +48,7 @@ describe('a failure', () => {
       ...(error === undefined ? {} : { error }),
       ...(status === 410 ? {} : { description }),
       ...(status === 503 ? { headers: { 'Retry-After': '5' } } : {}),
+      ...LEFT[code],
     });
   });
 
@@ -56,7 +65,7 @@ describe('a failure', () => {
     ['that an operator must see to', 'unauthorized'],
     ['whose schema is not migrated', 'not-found'],
     ['whose certificate does not convince', 'tls'],
-  ] as const)('of a database %s is 503; its words stay inside', (_, reason) => {
+  ] as const)('KEB defect 15: of a database %s is 503; its words stay inside', (_, reason) => {
     const detail = 'connect ECONNREFUSED 10.0.0.7:5432';
     const answer = answerToFailure(
       new UpstreamError({

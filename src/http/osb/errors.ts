@@ -1,10 +1,16 @@
-// Which status and words a failure has on OSB (OSB 2.17, Service Broker Errors; contract 1 and 4). A new code of the
-// broker does not compile until it is answered here.
+// Which status and words a failure has on OSB (OSB 2.17, Service Broker Errors; docs/api.md, "What holds for all OSB
+// routes"). A new code of the broker does not compile until it is answered here.
 import type { BrokerError, BrokerErrorCode } from '../../domain/errors.ts';
 import { answerTo } from '../failures.ts';
 import { type HttpRefusal, retryAfter } from '../refusal.ts';
 
-type StatusAndWord = Pick<HttpRefusal, 'status' | 'error'>;
+type StatusAndWord = Pick<
+  HttpRefusal,
+  'status' | 'error' | 'instance_usable' | 'update_repeatable'
+>;
+
+/** Codes of updating alone: a repeat is refused likewise, until something else has changed the instance. */
+const NOT_UPDATED = { status: 422, update_repeatable: false } as const;
 
 function statusOf(code: BrokerErrorCode): StatusAndWord {
   switch (code) {
@@ -34,6 +40,10 @@ function statusOf(code: BrokerErrorCode): StatusAndWord {
       return { status: 422, error: 'ConcurrencyError' };
     case 'maintenance-info-conflict':
       return { status: 422, error: 'MaintenanceInfoConflict' };
+    case 'update-not-supported':
+      return { ...NOT_UPDATED, error: 'UpdateNotSupported', instance_usable: true };
+    case 'instance-not-updateable':
+      return { ...NOT_UPDATED, error: 'InstanceNotUpdateable', instance_usable: false };
     case 'other-cluster':
     case 'cluster-refused':
       return { status: 502 };

@@ -34,14 +34,22 @@ describe('a body of the wrong form', () => {
       String.raw`{"parameters":{"\ud800":1}}`,
       'The body must not contain NUL characters or unpaired surrogates.',
     ],
-  ])('is refused for every route that needs one: %s', async (_, payload, description) => {
-    const headers = { 'content-type': 'application/json' };
-    for (const url of [INSTANCE, BINDING]) {
-      const answer = await send(server, { method: 'PUT', url, headers, payload });
+  ])(
+    'KEB defect 23: none, or no JSON object, is 400 for every route that needs one: %s',
+    async (_, payload, description) => {
+      const headers = { 'content-type': 'application/json' };
+      const routes = [
+        ['PUT', INSTANCE],
+        ['PATCH', INSTANCE],
+        ['PUT', BINDING],
+      ] as const;
+      for (const [method, url] of routes) {
+        const answer = await send(server, { method, url, headers, payload });
 
-      expect([answer.statusCode, answer.json()]).toEqual([400, { description }]);
-    }
-  });
+        expect([answer.statusCode, answer.json()]).toEqual([400, { description }]);
+      }
+    },
+  );
 
   it.each([
     ['service_id missing', { service_id: undefined }, 'The body must have service_id.'],
@@ -94,6 +102,31 @@ describe('a body of the wrong form', () => {
   ])('of an instance is refused: %s', async (_, fields, description) => {
     const payload = { ...PROVISION, ...fields };
     const answer = await send(server, { method: 'PUT', url: INSTANCE, payload });
+
+    expect([answer.statusCode, answer.json()]).toEqual([400, { description }]);
+  });
+
+  it.each([
+    ['service_id missing', { service_id: undefined }, 'The body must have service_id.'],
+    ['service_id empty', { service_id: '' }, 'service_id must not be empty.'],
+    ['plan_id empty', { plan_id: '' }, 'plan_id must not be empty.'],
+    ['plan_id a number', { plan_id: 1 }, 'plan_id must be of type string.'],
+    ['active a text', { context: { active: 'false' } }, 'context.active must be of type boolean.'],
+    ['active a number', { context: { active: 0 } }, 'context.active must be of type boolean.'],
+    ['parameters a list', { parameters: [] }, 'parameters must be of type object.'],
+    [
+      'a user too long',
+      { context: { user_id: 'a'.repeat(256) } },
+      'context.user_id must not be longer than 255 characters.',
+    ],
+    [
+      'maintenance without its version',
+      { maintenance_info: {} },
+      'The body must have maintenance_info.version.',
+    ],
+  ])('C87: of an update is refused: %s', async (_, fields, description) => {
+    const payload = { service_id: 's', ...fields };
+    const answer = await send(server, { method: 'PATCH', url: INSTANCE, payload });
 
     expect([answer.statusCode, answer.json()]).toEqual([400, { description }]);
   });

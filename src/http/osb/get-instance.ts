@@ -1,4 +1,4 @@
-// GET /v2/service_instances/{id}. The ids a platform may add to the query are hints, and not needed (osb.md C86).
+// GET /v2/service_instances/{id}. The ids a platform may add to the query are hints, and not needed (C86).
 import { getInstance } from '../../broker/get-instance.ts';
 import type { OsbParts, OsbScope } from './parts.ts';
 import { InstancePath } from './path.ts';

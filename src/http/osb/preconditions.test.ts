@@ -39,7 +39,7 @@ describe.each(ENDPOINTS)('%s %s', (method, url) => {
     expect(answer.json()).toEqual({ description: 'The request needs valid credentials.' });
   });
 
-  it('is 412 without an API version, before its form is looked at', async () => {
+  it('KEB defect 23: a request is 412 without an API version, before its form is looked at', async () => {
     const answer = await server.inject({
       ...request,
       headers: { authorization: CREDENTIALS, 'x-broker-api-request-identity': 'r-1' },

@@ -1,5 +1,5 @@
 // What every OSB request must bring before its route is looked at: credentials, then an API version we serve, then a
-// URL that can be read (contract 1, "Order of checks"; osb.md C1 to C8).
+// URL that can be read (docs/architecture.md, "One binding, walked"; C1 to C8).
 import type { FastifyRequest } from 'fastify';
 
 import type { Authenticator } from '../auth/authenticator.ts';

@@ -1,13 +1,9 @@
 // PUT /v2/service_instances/{id}/service_bindings/{id}: issues a kubeconfig, synchronously.
-import type { FastifyRequest } from 'fastify';
-
 import { createBinding } from '../../broker/create-binding.ts';
-import { type BindingContext, creatorOf } from '../../domain/caller.ts';
 import { BrokerError } from '../../domain/errors.ts';
-import { requestIdentityOf } from '../request-identity.ts';
-import { readOriginatingIdentity } from './originating-identity.ts';
 import type { OsbParts, OsbScope } from './parts.ts';
 import { BindingPath } from './path.ts';
+import { requesterOf } from './requester.ts';
 import { fromBinding, PutBindingBody, toBindingContext } from './wire.ts';
 
 export function putBindingRoute(scope: OsbScope, parts: OsbParts): void {
@@ -22,7 +18,7 @@ export function putBindingRoute(scope: OsbScope, parts: OsbParts): void {
       serviceId: body.service_id,
       planId: body.plan_id,
       expirationSeconds: body.parameters?.expiration_seconds ?? undefined,
-      createdBy: creator(parts, request, toBindingContext(body)),
+      createdBy: requesterOf(parts, request, toBindingContext(body)),
     });
     return reply
       .code(outcome === 'issued' ? 201 : 200)
@@ -32,7 +28,7 @@ export function putBindingRoute(scope: OsbScope, parts: OsbParts): void {
   });
 }
 
-/** Plans say `binding_rotatable: false` (contract 2). */
+/** Plans say `binding_rotatable: false` (OSB 2.17, Catalog Management). */
 function refuseRotation(predecessor: unknown): void {
   if (predecessor !== undefined && predecessor !== null) {
     throw new BrokerError({
@@ -40,23 +36,4 @@ function refuseRotation(predecessor: unknown): void {
       description: 'predecessor_binding_id is not supported: bindings are not rotated.',
     });
   }
-}
-
-/** The preconditions let nobody in that the authenticator does not know; who it was is asked here. */
-function creator(
-  { authenticator, log }: OsbParts,
-  request: FastifyRequest,
-  context: BindingContext,
-): string {
-  const caller = authenticator.authenticate(request.headers);
-  if (caller === undefined) {
-    throw new Error('a request without credentials got past the preconditions');
-  }
-  const identity = readOriginatingIdentity(request.headers['x-broker-api-originating-identity']);
-  if (identity === 'malformed') {
-    const requestIdentity = requestIdentityOf(request);
-    log.warn({ requestIdentity }, 'a malformed originating identity was ignored');
-    return creatorOf(caller, context, undefined);
-  }
-  return creatorOf(caller, context, identity);
 }

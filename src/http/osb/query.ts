@@ -7,7 +7,7 @@ export function queryValue(query: unknown, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Exactly `true` counts (osb.md C52). */
+/** Exactly `true` counts (C52). */
 export function acceptsIncomplete(query: unknown): boolean {
   return queryValue(query, 'accepts_incomplete') === 'true';
 }
@@ -17,7 +17,7 @@ export interface NamedOffer {
   readonly planId: string;
 }
 
-/** @throws BrokerError where one of the two is missing, before anybody asks what exists (osb.md C100, C141) */
+/** @throws BrokerError where one of the two is missing, before anybody asks what exists (C100, C141) */
 export function namedOffer(query: unknown): NamedOffer {
   const serviceId = queryValue(query, 'service_id');
   const planId = queryValue(query, 'plan_id');

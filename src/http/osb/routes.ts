@@ -15,6 +15,7 @@ import { getCatalogRoute } from './get-catalog.ts';
 import { getInstanceRoute } from './get-instance.ts';
 import { getInstanceOperationRoute } from './get-instance-operation.ts';
 import type { OsbParts } from './parts.ts';
+import { patchInstanceRoute } from './patch-instance.ts';
 import { type OsbPath, pathRefusal } from './path.ts';
 import { preconditionRefusal } from './preconditions.ts';
 import { putBindingRoute } from './put-binding.ts';
@@ -27,6 +28,7 @@ const ROUTES = [
   getCatalogRoute,
   putInstanceRoute,
   getInstanceRoute,
+  patchInstanceRoute,
   deleteInstanceRoute,
   getInstanceOperationRoute,
   putBindingRoute,

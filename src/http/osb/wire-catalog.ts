@@ -4,7 +4,7 @@ import type { Catalog } from '../../broker/get-catalog.ts';
 import { bindSchema } from '../../domain/plan-schemas.ts';
 import type { Plan } from '../../domain/plan.ts';
 
-/** An offering must have a plan (osb.md C38), so one that has none is left out. */
+/** An offering must have a plan (C38), so one that has none is left out. */
 export function fromCatalog({ offering, plans }: Catalog) {
   return { services: plans.length === 0 ? [] : [fromOffering({ offering, plans })] };
 }
@@ -37,7 +37,10 @@ function fromPlan(plan: Plan) {
     maximum_polling_duration: plan.maximumPollingSeconds,
     metadata: { displayName: plan.displayName },
     schemas: {
-      service_instance: { create: { parameters: plan.schemas.create } },
+      service_instance: {
+        create: { parameters: plan.schemas.create },
+        update: { parameters: plan.schemas.update },
+      },
       ...(plan.bindable
         ? { service_binding: { create: { parameters: bindSchema(plan.binding) } } }
         : {}),

@@ -45,15 +45,14 @@ describe('a context on the wire', () => {
   const offer = { service_id: 's', plan_id: 'p' };
 
   it('gives the accounts that are named, the user in lower case', () => {
-    const place = { organization_guid: 'o', space_guid: 's' };
     const context = { globalaccount_id: 'GA', subaccount_id: '', user_id: 'User@Example.ORG' };
 
-    expect(toAccounts({ ...offer, ...place, context })).toEqual({
+    expect(toAccounts({ context })).toEqual({
       globalAccountId: 'GA',
       userId: 'user@example.org',
     });
-    expect(toAccounts({ ...offer, ...place, context: null })).toEqual({});
-    expect(toAccounts({ ...offer, ...place })).toEqual({});
+    expect(toAccounts({ context: null })).toEqual({});
+    expect(toAccounts({})).toEqual({});
   });
 
   it('says for whom a binding is made', () => {

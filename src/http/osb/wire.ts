@@ -3,8 +3,9 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
 import type { HandedOutBinding } from '../../broker/handed-out-binding.ts';
+import type { Accounts } from '../../domain/accounts.ts';
 import type { BindingContext } from '../../domain/caller.ts';
-import type { Accounts } from '../../domain/instance.ts';
+import type { LeftByFailure } from '../../domain/instance.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { MAX_STORED_CHARACTERS } from '../../domain/stored-text.ts';
 import { toWireTime } from '../../domain/wire-time.ts';
@@ -32,7 +33,24 @@ export const PutInstanceBody = Type.Object({
   ),
   // Which keys it takes is the plan's to say.
   parameters: optional(Type.Unsafe<JsonObject>({ type: 'object' })),
-  // Without its version it would say nothing (osb.md C67).
+  // Without its version it would say nothing (C67).
+  maintenance_info: optional(Type.Object({ version: Type.String() })),
+});
+
+/** `previous_values` tells what the platform believes, and is not asked (OSB 2.17, Updating). */
+export const PatchInstanceBody = Type.Object({
+  service_id: NonEmpty,
+  plan_id: optional(NonEmpty),
+  context: optional(
+    Type.Object({
+      platform: optional(Type.String()),
+      globalaccount_id: optional(Stored),
+      subaccount_id: optional(Stored),
+      user_id: optional(Stored),
+      active: optional(Type.Boolean()),
+    }),
+  ),
+  parameters: optional(Type.Unsafe<JsonObject>({ type: 'object' })),
   maintenance_info: optional(Type.Object({ version: Type.String() })),
 });
 
@@ -60,16 +78,21 @@ function given(text: string | null | undefined): string | undefined {
   return text === null || text === '' ? undefined : text;
 }
 
-export function toAccounts({ context }: Static<typeof PutInstanceBody>): Accounts {
+export function toAccounts({ context }: Pick<Static<typeof PutInstanceBody>, 'context'>): Accounts {
   const globalAccountId = given(context?.globalaccount_id);
   const subaccountId = given(context?.subaccount_id);
-  // Platforms send mail addresses in any case; one person must stay one (contract 3).
+  // Platforms send mail addresses in any case; one person must stay one (docs/api.md, "Attach a cluster").
   const userId = given(context?.user_id)?.toLowerCase();
   return {
     ...(globalAccountId === undefined ? {} : { globalAccountId }),
     ...(subaccountId === undefined ? {} : { subaccountId }),
     ...(userId === undefined ? {} : { userId }),
   };
+}
+
+/** As last_operation and errors of updating and deleting have it (OSB 2.17, Service Broker Errors). */
+export function fromFailure({ instanceUsable, updateRepeatable }: LeftByFailure) {
+  return { instance_usable: instanceUsable, update_repeatable: updateRepeatable };
 }
 
 export function toBindingContext({ context }: Static<typeof PutBindingBody>): BindingContext {
@@ -82,7 +105,7 @@ export function fromBinding(binding: HandedOutBinding) {
     credentials: {
       kubeconfig: binding.kubeconfig.reveal(),
       server: binding.server,
-      // JSON leaves out what is undefined: without CA data in the source, none is named (contract 4).
+      // JSON leaves out what is undefined: without CA data in the source, none is named.
       certificate_authority_data: binding.certificateAuthorityData,
       token: binding.token.reveal(),
     },

@@ -1,5 +1,5 @@
-// GET /metrics: the figures of this installation, for Prometheus (contract 5). Each replica tells the same ones, since
-// they are read from the database; while that is away there are none, and the scrape fails as it should.
+// GET /metrics: the figures of this installation, for Prometheus (docs/api.md, "Probes"). Each replica tells the same
+// ones, since they are read from the database; while that is away there are none, and the scrape fails as it should.
 import type { FastifyInstance } from 'fastify';
 
 import type { FiguresReading } from '../../background/status.ts';

@@ -1,4 +1,4 @@
-// GET /readyz: whether requests should be sent here, and if not, why (contract 5).
+// GET /readyz: whether requests should be sent here, and if not, why (docs/api.md, "Probes").
 import type { FastifyInstance } from 'fastify';
 
 import type { ReadinessCheck } from '../../background/status.ts';

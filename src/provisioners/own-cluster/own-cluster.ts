@@ -1,5 +1,5 @@
 // Plan `own_cluster`: a cluster that exists already is attached by its kubeconfig. Nothing is made but the namespace
-// of the grants, and that one stays when the instance goes (contract 2).
+// of the grants, and that one stays when the instance goes (docs/api.md, "Delete an instance").
 import { BrokerError, UpstreamError } from '../../domain/errors.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { type AddressGuard, sentenceOfRefusal } from '../../kubernetes/address-guard.ts';
@@ -10,8 +10,10 @@ import type { AdmittedParameters, Provisioner, Runtime } from '../provisioner.ts
 import { makeNamespace } from '../steps/make-namespace.ts';
 import { reachCluster } from '../steps/reach-cluster.ts';
 import { DEPROVISION_SECONDS } from '../steps/deprovision-seconds.ts';
+import { checkNewAccess } from './check-new-access.ts';
 import { checkRights } from './check-rights.ts';
 import { demandRights } from './demand-rights.ts';
+import { reachSameCluster } from './reach-same-cluster.ts';
 
 /** A cluster that somebody wants attached is up; this bridges an upgrade of its control plane, or a restart of ours. */
 const PROVISION_SECONDS = 5 * 60;
@@ -37,10 +39,21 @@ export function ownClusterProvisioner({ clusters, guard }: OwnClusterParts): Pro
     ],
     deprovisionSeconds: DEPROVISION_SECONDS,
     deprovision: [],
+    update: [checkNewAccess(clusters)],
+    // The cluster is somebody else's, and so is what it costs.
+    suspend: [],
+    resume: [reachSameCluster(parts), checkRights(parts), makeNamespace(parts)],
     admit,
+    admitChange,
     checkNewAccess: (access) => checkAddress(access, guard),
     adminAccess,
   };
+}
+
+function admitChange(parameters: JsonObject): AdmittedParameters {
+  return parameters['kubeconfig'] === undefined
+    ? { parameters, access: undefined }
+    : admit(parameters);
 }
 
 function admit(parameters: JsonObject): AdmittedParameters {

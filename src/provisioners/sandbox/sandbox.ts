@@ -1,6 +1,7 @@
 // Plan `sandbox`, on the embedded default alone: each instance has a small cluster of its own inside this process, which
 // goes with the instance. Admin access is asked of the sandbox each time; nothing of it is sealed in the ledger.
 import { UpstreamError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import type { OpenClusters } from '../../kubernetes/open-clusters.ts';
 import type { Provisioner, Runtime } from '../provisioner.ts';
@@ -28,13 +29,20 @@ export function sandboxProvisioner({ clusters, host }: SandboxParts): Provisione
     clientOf: async (runtime: Runtime) =>
       clusters.clientFor(runtime.instance.key, await adminAccess(runtime), { isTrusted: true }),
   };
+  const provision = [makeCluster(host), reachCluster(parts), makeNamespace(parts)];
+  const admit = (parameters: JsonObject) => ({ parameters, access: undefined });
   return {
     name: 'sandbox',
     provisionSeconds: PROVISION_SECONDS,
-    provision: [makeCluster(host), reachCluster(parts), makeNamespace(parts)],
+    provision,
     deprovisionSeconds: DEPROVISION_SECONDS,
     deprovision: [removeCluster(host)],
-    admit: (parameters) => ({ parameters, access: undefined }),
+    update: [],
+    suspend: [removeCluster(host)],
+    resume: provision,
+    suspensionRemovesRuntime: true,
+    admit,
+    admitChange: admit,
     trustsAddresses: true,
     adminAccess,
     // It is made and removed here and nowhere else, so what is not here is nowhere.

@@ -1,4 +1,5 @@
 // Step: the cluster answers and says which one it is.
+import type { AttachedCluster } from '../../domain/instance.ts';
 import type { ClusterClient } from '../../kubernetes/cluster-client.ts';
 import { readClusterUid } from '../../kubernetes/cluster-identity.ts';
 import { hasReason } from '../../kubernetes/failures.ts';
@@ -15,20 +16,21 @@ export function reachCluster(parts: ReachParts): Step<ProvisionContext> {
     name: 'reach-cluster',
     run: async (context) => {
       const client = await parts.clientOf(context.runtime);
-      const uid = await readUid(client, context, parts);
-      const { server, certificateAuthorityData, tlsServerName } = client.access;
-      return { outcome: 'done', cluster: { uid, server, certificateAuthorityData, tlsServerName } };
+      return { outcome: 'done', cluster: await reachedCluster(client, context, parts) };
     },
   };
 }
 
-async function readUid(
+/** What a client leads to. */
+export async function reachedCluster(
   client: ClusterClient,
   context: ProvisionContext,
-  { whenForbidden }: ReachParts,
-): Promise<string> {
+  { whenForbidden }: Pick<ReachParts, 'whenForbidden'>,
+): Promise<AttachedCluster> {
+  const { server, certificateAuthorityData, tlsServerName } = client.access;
   try {
-    return await readClusterUid(client, context.signal);
+    const uid = await readClusterUid(client, context.signal);
+    return { uid, server, certificateAuthorityData, tlsServerName };
   } catch (error) {
     if (hasReason(error, 'forbidden')) await whenForbidden?.(client, context);
     throw error;

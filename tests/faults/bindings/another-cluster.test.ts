@@ -1,5 +1,5 @@
 // Another cluster answers at the address of the one that was attached, with certificates that it trusts: nothing is
-// made there, and what is missing there proves nothing (contract 4, "Identity of a cluster").
+// made there, and what is missing there proves nothing (docs/architecture.md, "One binding, walked").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/needs.ts';
 import { ownCluster } from '../../support/cluster.ts';

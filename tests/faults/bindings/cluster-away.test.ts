@@ -1,5 +1,5 @@
 // A cluster that is away: what cannot be issued blocks nothing, what cannot be revoked is never told as done, and when
-// the cluster is back a repeat settles everything (contract 4; KEB defects 3, 31).
+// the cluster is back a repeat settles everything (docs/api.md, "Bind" and "Unbind"; KEB defects 3, 31).
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { describeWith } from '../../support/needs.ts';
@@ -149,7 +149,7 @@ describeWith({ postgres: true, cluster: true }, 'while the cluster is away', () 
     expect((await unbinding).status).toBe(200);
   });
 
-  it('deprovisioning is accepted, ends the bindings at once, and finishes when the cluster is back', async () => {
+  it('KEB defect 34: deprovisioning is accepted, ends the bindings at once, and finishes when the cluster is back', async () => {
     instance = await attach();
     const ids = { instance, binding: newId('going') };
     const bound = await scene.platform.bind(ids);
@@ -166,7 +166,7 @@ describeWith({ postgres: true, cluster: true }, 'while the cluster is away', () 
       limitMs: 25_000,
       isSo: async () => (await scene.platform.getInstance(ids)).status === 404,
     });
-    // KEB defect 34: no row outlives its instance as something that is still owed.
+    // No row outlives its instance as something that is still owed.
     expect(
       await scene.ledger.sql(
         `select g.id from grants g join instances i on i.key = g.instance_key

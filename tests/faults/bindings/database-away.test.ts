@@ -1,5 +1,5 @@
 // PostgreSQL goes away and comes back: nothing is told as "there is no such binding", and an issue whose outcome could
-// not be stored is settled by the row that announced it (design 5, last paragraph).
+// not be stored is settled by the row that announced it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestBroker } from '../../support/broker.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';

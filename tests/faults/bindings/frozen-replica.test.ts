@@ -13,7 +13,7 @@ import { type OpenedBroker, openBrokerProcess } from '../process/opened-broker.t
 /** Two freezes of which each outlasts a lease, beside each other, and the start of two processes. */
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Of an issue: a create limit of one second, and fifteen for the undo, clocks and a commit on its way (design 6). */
+/** Of an issue: a create limit of one second, and fifteen for the undo, clocks and a commit on its way. */
 const LEASE_MS = 16_000;
 
 const CALLS = {

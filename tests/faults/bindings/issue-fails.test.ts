@@ -1,4 +1,4 @@
-// Each of the four calls of an issue fails in each way that a cluster can fail: the answer by contract 4, nothing left
+// Each of the four calls of an issue fails in each way that a cluster can fail: the answer of docs/api.md, nothing left
 // on the cluster, the id and the slot free at once (KEB defects 3, 4, 15, 21).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterProxy, type FaultAct, openClusterProxy } from '../../support/cluster-proxy.ts';
@@ -72,26 +72,31 @@ describeWith({ postgres: true, cluster: true }, 'an issue that fails', () => {
     await scene.close();
   });
 
-  it.each(CASES)('KEB defect 4: $call $how: $status', async ({ on, act, status, retryAfter }) => {
-    const ids = { instance, binding: newId('fails') };
-    const fault = proxy.misbehave({ on, act, times: 1 });
+  it.each(CASES)(
+    'KEB defect 4: $call $how: $status, and nothing is left',
+    async ({ on, act, status, retryAfter }) => {
+      const ids = { instance, binding: newId('fails') };
+      const fault = proxy.misbehave({ on, act, times: 1 });
 
-    const answer = await scene.platform.bind(ids, { expiration_seconds: 600 });
+      const answer = await scene.platform.bind(ids, { expiration_seconds: 600 });
 
-    expect(fault.seen()).toBe(1);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get('retry-after')).toBe(retryAfter);
-    expect(answer.body).not.toHaveProperty('credentials');
-    expectErrorBody(answer);
-    expect(await scene.objects()).toEqual([]);
-    expect(await scene.platform.bindingOperation(ids)).toMatchObject({ body: { state: 'failed' } });
+      expect(fault.seen()).toBe(1);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('retry-after')).toBe(retryAfter);
+      expect(answer.body).not.toHaveProperty('credentials');
+      expectErrorBody(answer);
+      expect(await scene.objects()).toEqual([]);
+      expect(await scene.platform.bindingOperation(ids)).toMatchObject({
+        body: { state: 'failed' },
+      });
 
-    // KEB defect 3: the id is free at once, with other parameters too.
-    const again = await scene.platform.bind(ids, { expiration_seconds: 900 });
-    expect(again.status).toBe(201);
-    expect(again.headers.get('x-runtime-broker-bindings-remaining')).toBe('9');
-    expect((await scene.platform.unbind(ids)).status).toBe(200);
-  });
+      // KEB defect 3: the id is free at once, with other parameters too.
+      const again = await scene.platform.bind(ids, { expiration_seconds: 900 });
+      expect(again.status).toBe(201);
+      expect(again.headers.get('x-runtime-broker-bindings-remaining')).toBe('9');
+      expect((await scene.platform.unbind(ids)).status).toBe(200);
+    },
+  );
 
   describe('before anything was made', () => {
     const IDENTITY = /^GET \/api\/v1\/namespaces\/kube-system$/;

@@ -1,5 +1,5 @@
 // A cluster that is slow or silent: an issue stops at the create limit and is undone within five seconds more, a DELETE
-// answers at fifteen, and nobody else's requests wait for it (contract 4, "Limits of time"; KEB defect 6).
+// answers at fifteen, and nobody else's requests wait for it (docs/api.md, "Bind" and "Unbind"; KEB defect 6).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { describeWith } from '../../support/needs.ts';
@@ -57,7 +57,7 @@ describeWith({ postgres: true, cluster: true }, 'a cluster that takes its time',
   }
 
   it.concurrent.each(MOMENTS)(
-    'KEB defect 6: holds $call $when: 503 at the create limit, nothing left',
+    'KEB defect 6: a cluster holds $call $when: 503 at the create limit, nothing left',
     async ({ on, act }) => {
       const { proxy, instance } = await clusterOfItsOwn();
       const ids = { instance, binding: newId('held') };

@@ -1,5 +1,5 @@
 // The last write of a bind, its outcome, when the database fails at it: within the create limit it is tried again,
-// whatever became of the first try; a credential is handed out only once its row is durable (design 5, last paragraph).
+// whatever became of the first try; a credential is handed out only once its row is durable.
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newId, openScene, type Scene } from '../../integration/bindings/scene.ts';

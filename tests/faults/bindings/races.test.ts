@@ -53,7 +53,7 @@ describeWith({ postgres: true, cluster: true }, 'requests that meet over two rep
   const countOf = (answers: readonly OsbAnswer<unknown>[], status: number) =>
     answers.filter((answer) => answer.status === status).length;
 
-  it('50 binds at a limit of 10: ten are 201, the others 400', async () => {
+  it('KEB defect 1: 50 binds at a limit of 10: ten are 201, the others 400', async () => {
     const instance = await scene.attach();
     const all = Array.from({ length: 50 }, (_, at) => ({ instance, binding: `b-${at}` }));
     const answers = await bindTogether(platforms, all);
@@ -66,7 +66,7 @@ describeWith({ postgres: true, cluster: true }, 'requests that meet over two rep
     }
   });
 
-  it('20 binds of one id: one grant, one credential, one 201 and else 200', async () => {
+  it('KEB defect 2: 20 binds of one id: one grant, one credential, one 201 and else 200', async () => {
     const ids = { instance: await scene.attach(), binding: 'same' };
     const answers = await bindTogether(
       platforms,
@@ -81,7 +81,7 @@ describeWith({ postgres: true, cluster: true }, 'requests that meet over two rep
   });
 
   it(
-    'a bind against a DELETE of its id: in the end it lives and works, or nothing of it is left',
+    'KEB defect 5: a bind against a DELETE of its id: in the end it lives and works, or nothing of it is left',
     async () => {
       const seed = randomInt(2 ** 31);
       const draw = seeded(seed);
@@ -138,7 +138,7 @@ describeWith({ postgres: true, cluster: true }, 'requests that meet over two rep
   }
 
   it(
-    'binds against the end of their instance: nothing of them is left',
+    'KEB defect 9: binds against the end of their instance: nothing of them is left',
     async () => {
       const seed = randomInt(2 ** 31);
       const draw = seeded(seed);

@@ -1,5 +1,5 @@
 // Objects that are not ours, and holders who do not want to lose their rights: the one is never touched, the other is
-// refused all the same (design 2.3, 2.8 and 3; KEB defect 21).
+// refused all the same (docs/architecture.md, "The promises"; KEB defect 21).
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Draw } from '../../../src/broker/broker.ts';

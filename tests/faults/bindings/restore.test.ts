@@ -1,4 +1,4 @@
-// An older database is put back (design 6): the clusters show it, nothing is removed there until an operator has confirmed
+// An older database is put back: the clusters show it, nothing is removed there until an operator has confirmed
 // it, and what is issued meanwhile is not harmed.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { removeOrphanGrants } from '../../../src/background/remove-orphan-grants.ts';

@@ -1,4 +1,4 @@
-// The second table of contract 4: each state of a binding against PUT, GET, DELETE and last_operation. A misbehaving
+// Each state of a binding against PUT, GET, DELETE and last_operation (docs/api.md, from "Bind" on). A misbehaving
 // cluster holds a binding in states that pass too soon otherwise.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
@@ -47,7 +47,7 @@ describeWith({ postgres: true, cluster: true }, 'a binding', () => {
     return { get: fetched.status, lastOperation: state };
   }
 
-  it('unknown: 404 to GET and last_operation, 410 to DELETE, 201 to PUT', async () => {
+  it('KEB defect 22: unknown: 404 to GET and last_operation, 410 to DELETE, 201 to PUT', async () => {
     const ids = named('unknown');
     expect(await seen(ids)).toEqual({ get: 404, lastOperation: undefined });
     expect(await refusal(scene, () => scene.platform.unbind(ids))).toMatchObject({
@@ -168,7 +168,7 @@ describeWith({ postgres: true, cluster: true }, 'a binding', () => {
       },
     );
 
-    it('KEB defect 3: takes no slot', async () => {
+    it('KEB defect 3: what is left of it takes no slot', async () => {
       const other = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
       for (let at = 0; at < 10; at += 1) {
         await issueThatFails({ instance: other, binding: `open-${at}` }, { undoFails: true });
@@ -234,7 +234,7 @@ describeWith({ postgres: true, cluster: true }, 'a binding', () => {
       await scene.platform.unbind(live);
     });
 
-    it('KEB defect 12: is served with ids that are not the instance’s, and that is logged', async () => {
+    it('KEB defect 12: a DELETE is served with ids that are not the instance’s, and that is logged', async () => {
       const ids = named('wrong-offer');
       await scene.platform.bind(ids);
       expect((await remove(ids, 'service_id=other&plan_id=other')).status).toBe(200);
@@ -251,7 +251,7 @@ describeWith({ postgres: true, cluster: true }, 'a binding', () => {
       ['provision', 'failed'],
       ['deprovision', 'failed'],
     ])(
-      'KEB defects 27 and 31: reaches the cluster while the instance is %s %s',
+      'KEB defects 27 and 31: a DELETE reaches the cluster while the instance is %s %s',
       async (type, state) => {
         const ids = { instance: await scene.attach(), binding: newId('unusable') };
         const bound = await scene.platform.bind(ids);

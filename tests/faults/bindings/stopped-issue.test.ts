@@ -1,6 +1,5 @@
 // An issue that is overtaken: by a DELETE, by the end of its instance, by a time that is over for others. Whoever comes
-// late makes nothing live, hands out nothing, and removes what it made (KEB defects 5 and 6; contract 4, "stopped by a
-// DELETE or by deprovisioning: CE").
+// late makes nothing live, hands out nothing, and removes what it made (KEB defects 5 and 6).
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   type ClusterFault,
@@ -89,7 +88,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
     });
 
   it.each(MOMENTS)(
-    'KEB defect 5: by a DELETE while $call is held $when: DELETE 200, PUT CE, nothing left',
+    'KEB defect 5: an issue is stopped by a DELETE while $call is held $when: DELETE 200, PUT CE, nothing left',
     async ({ on, act }) => {
       const ids = { instance, binding: newId('stopped') };
       const { binding, release } = await issueOnHold(ids, { on, act });
@@ -159,7 +158,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
   });
 
   describe('by a time that is over for others', () => {
-    /** Create limit and slack (contract 4; design 6): then an issue counts as dead, whoever still works on it. */
+    /** Create limit and slack: then an issue counts as dead, whoever still works on it. */
     const LEASE_SECONDS = 31;
 
     it('gives way to a bind of its own id, and its late outcome is refused', async () => {
@@ -224,7 +223,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
     });
   });
 
-  it('a platform that hangs up leaves no credential without a row, and DELETE finds it', async () => {
+  it('KEB defect 6: a platform that hangs up leaves no credential without a row, and DELETE finds it', async () => {
     const ids = { instance, binding: newId('hung-up') };
     const held = proxy.misbehave({ on: CALLS['the token'], act: { kind: 'hold' }, times: 1 });
     const patience = new AbortController();
@@ -245,7 +244,7 @@ describeWith({ postgres: true, cluster: true }, 'an issue that is overtaken', ()
       limitMs: 10_000,
       isSo: async () => (await scene.platform.bindingOperation(ids)).body['state'] === 'succeeded',
     });
-    // Orphan mitigation, as platforms do it after a time-out (osb.md Q).
+    // Orphan mitigation, as platforms do it after a time-out (OSB 2.17, Orphan Mitigation).
     expect((await scene.platform.unbind(ids)).status).toBe(200);
     expect(await scene.objects(ids.binding)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 // A bind of what another request is issuing waits for it and gets its credential, or goes on where it has failed or died
-// (contract 4: "wait up to the create limit, then 200, 201 or CE").
+// (docs/api.md, "Bind").
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId, openScene, type Scene } from '../../integration/bindings/scene.ts';

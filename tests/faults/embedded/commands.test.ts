@@ -1,5 +1,5 @@
 // Commands beside the embedded default: the process that has the data folder does them, for whoever can read its lock
-// file; where nobody has it, a command opens the folder itself (contract 7).
+// file; where nobody has it, a command opens the folder itself (docs/configuration.md, "Commands").
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

@@ -98,7 +98,8 @@ describe('the data folder', { timeout: TEST_LIMIT_MS }, () => {
 
     expect(sentence).toMatch(/^The data folder [^\n]+\n$/);
     expect(sentence).toContain(`${path} is in use by process ${pid} on `);
-    expect(sentence).toContain(`which listens at ${holder.operatorUrl}`);
+    const { publicUrl, operatorUrl } = holder;
+    expect(sentence).toContain(`serves platforms at ${publicUrl} and operators at ${operatorUrl}.`);
     const migrated = runMain(['migrate'], embeddedSettings(path));
     expect(await migrated.ended()).toBe(0);
     expect(migrated.output()).toMatch(/^The schema is current/);

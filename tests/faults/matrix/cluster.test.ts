@@ -1,5 +1,5 @@
 // The fault matrix of the cluster: each call of a bind and of an unbind fails in each way that an API server, or what
-// stands before it, can fail. The answer is the contract's, nothing is left behind that a sweep does not settle, and
+// stands before it, can fail. The answer is docs/api.md's, nothing is left behind that a sweep does not settle, and
 // the repeat works. Which calls there are is found by watching, so that a new one joins by itself.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const ROW_LIMIT_MS = 15 * 60 * 1000;
 interface Fault {
   readonly how: string;
   readonly act: FaultAct;
-  /** Of a bind (contract 4): 503 where a repeat may help, else 502. */
+  /** Of a bind (docs/api.md, "Bind"): 503 where a repeat may help, else 502. */
   readonly bind: number;
   readonly retryAfter?: string;
   /** A cluster that says 404 of an object says that it is gone, and is believed. */
@@ -56,6 +56,11 @@ const FAULTS: readonly Fault[] = [
     bind: 502,
   },
   {
+    how: '404 with a web page',
+    act: { kind: 'answer', status: 404, headers: { 'content-type': 'text/html' }, body: '<html>' },
+    bind: 502,
+  },
+  {
     how: 'JSON that is none',
     act: { kind: 'answer', status: 200, headers: json, body: '{"kind":' },
     bind: 502,
@@ -67,7 +72,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** What contract 4 says of an answer, and whether a failure has the form of one. */
+/** What docs/api.md, "Bind" says of an answer, and whether a failure has the form of one. */
 interface Told {
   readonly status: number;
   readonly retryAfter: string | null;

@@ -1,4 +1,4 @@
-// The crash matrix (design 2.1): the real process is killed with SIGKILL right after each write of the ledger and each
+// The crash matrix: the real process is killed with SIGKILL right after each write of the ledger and each
 // call of the cluster, for each act that makes or ends a credential, on PostgreSQL and a real API server. Another one
 // is started, and once nothing is due in the ledger any more: every grant that lives has its row and its objects, no
 // ended row has any, the id can be bound, and the limit counts what is there.

@@ -1,4 +1,4 @@
-// The database matrix (issue "Bindings that cannot leak"): for each write of a bind and of an unbind, the database fails
+// The database matrix (docs/reliability.md): for each write of a bind and of an unbind, the database fails
 // right before it, right after it (so that the acknowledgement is lost, a commit's too), or refuses it as a serialization
 // failure. Never a 201 whose row is not durable, never a live row with a dead credential, never a live grant forgotten.
 

@@ -1,5 +1,5 @@
 // `cleanup` and `confirm-restore` as a shell sees them, on PostgreSQL: what they do to the ledger and to clusters beside
-// brokers that run, what they print, and with which status they end (contract 7).
+// brokers that run, what they print, and with which status they end (docs/configuration.md, "Commands").
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type MainRun, runMain } from '../../support/broker-process.ts';
 import { brokerSettings } from '../../support/broker-settings.ts';
@@ -93,7 +93,7 @@ describeWith({ postgres: true }, 'cleanup', () => {
     expect(await operated.scene.ledger.sql('select id from replicas')).toEqual([{ id: replicaId }]);
   });
 
-  it('ends with status 1 where a cluster is dead, and with 0 once it is back', async () => {
+  it('KEB defect 35: ends with status 1 where a cluster is dead, and with 0 once it is back', async () => {
     const bound = await operated.bound(3);
     await expire(bound);
     await operated.proxy.takeDown();
@@ -109,7 +109,7 @@ describeWith({ postgres: true }, 'cleanup', () => {
     ]);
   });
 
-  it('removes what has no row, with --orphans, once a suspected restore is confirmed', async () => {
+  it('KEB defect 33: removes what has no row, with --orphans, once a suspected restore is confirmed', async () => {
     const { instance } = await operated.bound(0);
     const { broker } = operated.scene.broker.composition;
     const client = new ClusterClient(readKubeconfig(operated.scene.cluster.adminKubeconfig));
@@ -150,7 +150,7 @@ describeWith({ postgres: true }, 'cleanup', () => {
     expect(unknown.output()).toContain('There is no service instance with this id.');
   });
 
-  it('works beside two replicas that do the same', async () => {
+  it('KEB defect 35: works beside two replicas that do the same', async () => {
     const bound = await Promise.all([operated.bound(8), operated.bound(8)]);
     await Promise.all(bound.map(expire));
     const { databaseUrl, env } = operated.scene;

@@ -1,5 +1,5 @@
 // kill -9 in the middle of operations: another process on the same database ends them, once, from where they were, by
-// the rows alone (design 6). The jobs that woke them are lost with the process.
+// the rows alone (docs/architecture.md, "Operations"). The jobs that woke them are lost with the process.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterEyes, openClusterEyes } from '../../support/cluster-administrator.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
@@ -79,6 +79,60 @@ describeWith({ postgres: true, cluster: true }, 'a process that is killed', () =
       expect(provisioning.requests(/kube-system$/)).toHaveLength(1);
       expect([401, 403]).toContain(await eyes.statusWith(token));
       await stopAll([provisioning, deprovisioning]);
+    },
+    PATIENT_TEST_MS,
+  );
+
+  it(
+    'in the middle of an update, a suspension and a resumption has all of them ended by the next one',
+    async () => {
+      const { platform } = broker;
+      const proxies = await Promise.all([1, 2, 3].map(() => openClusterProxy(cluster)));
+      const [updating, suspending, resuming] = proxies as [
+        ClusterProxy,
+        ClusterProxy,
+        ClusterProxy,
+      ];
+      const updated = { instance: newId('updated') };
+      const suspended = { instance: newId('suspended'), binding: newId('b') };
+      const resumed = { instance: newId('resumed'), binding: newId('b') };
+      await platform.provision(updated, cluster.adminKubeconfig);
+      await platform.provision(suspended, suspending.adminKubeconfig);
+      await platform.provision(resumed, resuming.adminKubeconfig);
+      for (const ids of [updated, suspended, resumed]) {
+        expect(await operationEnded(platform, ids)).toBe('succeeded');
+      }
+      const { token } = (await platform.bind(suspended)).body.credentials;
+      await platform.update(resumed, { context: { active: false } });
+      expect(await operationEnded(platform, resumed)).toBe('succeeded');
+
+      const holds = proxies.map((proxy) => proxy.misbehave({ on: /./, act: { kind: 'hold' } }));
+      const parameters = { kubeconfig: updating.adminKubeconfig, name: 'new' };
+      expect((await platform.update(updated, { parameters })).status).toBe(202);
+      expect((await platform.update(suspended, { context: { active: false } })).status).toBe(202);
+      expect((await platform.update(resumed, { context: { active: true } })).status).toBe(202);
+      await until({
+        what: 'all are held',
+        limitMs: 20_000,
+        isSo: () => holds.every((hold) => hold.seen() > 0),
+      });
+      expect(await broker.end('SIGKILL')).toBeNull();
+      for (const proxy of proxies) proxy.behave();
+      broker = await openBrokerProcess({ databaseUrl: database.url, env });
+      await broker.untilReady();
+
+      for (const ids of [updated, suspended, resumed]) {
+        expect(await operationEnded(broker.platform, ids)).toBe('succeeded');
+        expect(await latestOf(ids.instance)).toMatchObject({ state: 'succeeded' });
+      }
+      const { body } = await broker.platform.getInstance(updated);
+      expect(body['parameters']).toEqual({ name: 'new' });
+      const bound = await broker.platform.bind({ ...updated, binding: newId('b') });
+      expect(bound.body.credentials.server).toBe(updating.server);
+      expect([401, 403]).toContain(await eyes.statusWith(token));
+      expect((await broker.platform.bind(suspended)).status).toBe(400);
+      expect((await broker.platform.bind(resumed)).status).toBe(201);
+      await stopAll(proxies);
     },
     PATIENT_TEST_MS,
   );

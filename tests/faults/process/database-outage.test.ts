@@ -1,5 +1,5 @@
 // PostgreSQL that is not there, at the start or later: the listeners are up, probes tell, everything else is 503 with
-// Retry-After, and its return needs no restart (contract 1 and 5).
+// Retry-After, and its return needs no restart (docs/architecture.md, "One binding, walked"; docs/api.md, "Probes").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import { sharedCluster } from '../../support/cluster.ts';

@@ -1,5 +1,5 @@
 // A database that is there and refuses us, or is not migrated, is away for those who ask: 503, and its return needs no
-// restart (contract 1).
+// restart (docs/architecture.md, "One binding, walked").
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBroker, type TestBroker } from '../../support/broker.ts';

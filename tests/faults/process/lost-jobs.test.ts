@@ -1,5 +1,5 @@
 // The queue loses its jobs while operations wait for their next try: the pass over open operations finds them, since
-// their rows are the truth and a job only wakes (design 6).
+// their rows are the truth and a job only wakes (docs/decisions/pg-boss-only-wakes.md).
 import { expect, it } from 'vitest';
 import { openClusterProxy } from '../../support/cluster-proxy.ts';
 import { describeWith } from '../../support/needs.ts';

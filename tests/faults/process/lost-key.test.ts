@@ -1,5 +1,5 @@
 // The sealing key is lost, or another one is configured by mistake: only what was sealed under it fails, each with that
-// cause (design 6, "A lost key"). The key of the marks is sealed too, so nothing can be issued.
+// cause (docs/configuration.md, "Environment variables"). The key of the marks is sealed too, so nothing can be issued.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBroker, type TestBroker } from '../../support/broker.ts';
 import { sharedCluster } from '../../support/cluster.ts';

@@ -1,5 +1,5 @@
 // Probes and listeners: what an orchestrator may ask without credentials, where, and what makes a replica unready
-// (contract 5; design 6, "Clocks").
+// (docs/api.md, "Probes").
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { startFreezingProxy } from '../../integration/storage/freezing-proxy.ts';

@@ -1,5 +1,5 @@
 // Replicas on one database: they may start at once on an empty one, know each other's secrets and marks, and share
-// operations without ever running one twice (issue 3, section 3; design 6).
+// operations without ever running one twice (docs/architecture.md, "Operations").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runOperation } from '../../../src/background/operation-runner.ts';
 import { wakeOperations } from '../../../src/background/wake-operations.ts';
@@ -32,7 +32,8 @@ describeWith(
         expect(lines.filter(({ msg }) => msg === 'migrated')).toMatchObject([
           { migration: '0001-ledger' },
           { migration: '0002-reconcilers' },
-          { migration: '0003-platform-region' },
+          { migration: '0003-updates' },
+          { migration: '0004-platform-region' },
         ]);
         const ready = lines.filter(({ msg }) => msg === 'ready');
         expect(ready).toHaveLength(2);
@@ -76,7 +77,8 @@ describeWith(
         expect(applied.map(({ migration }) => migration)).toEqual([
           '0001-ledger',
           '0002-reconcilers',
-          '0003-platform-region',
+          '0003-updates',
+          '0004-platform-region',
         ]);
       } finally {
         await Promise.all(brokers.map((each) => each.stop()));

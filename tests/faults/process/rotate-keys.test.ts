@@ -1,5 +1,5 @@
 // `rotate-keys`: everything that is sealed comes under the current key while fetches go on, a run that is killed is
-// finished by the next one, and afterwards the old key can go (issue 5, "Keys"; design 6, "A lost key").
+// finished by the next one, and afterwards the old key can go (docs/configuration.md, "Environment variables").
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
@@ -81,7 +81,7 @@ describeWith({ postgres: true }, 'rotate-keys', () => {
     return row?.count ?? 0;
   }
 
-  it('goes on beside a broker that serves, and no fetch fails', async () => {
+  it('KEB defect 42: goes on beside a broker that serves, and no fetch fails', async () => {
     const broker = await open(`${newKey},${oldKey}`);
     const first = await broker.platform.getBinding(ids);
     expect(first.status).toBe(200);
@@ -113,7 +113,7 @@ describeWith({ postgres: true }, 'rotate-keys', () => {
     await broker.stop();
   });
 
-  it('lets the old key go: what is live opens, can be revoked, and more can be bound', async () => {
+  it('KEB defect 42: lets the old key go: what is live opens, can be revoked, and more can be bound', async () => {
     const broker = await open(newKey);
     expect((await broker.platform.getBinding(ids)).status).toBe(200);
     expect((await broker.platform.bind({ ...ids, binding: newId('more') })).status).toBe(201);

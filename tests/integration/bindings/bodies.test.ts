@@ -1,4 +1,5 @@
-// What a bind and a fetch answer, to the letter: bodies, headers, times, and what is kept of who asked (contract 4).
+// What a bind and a fetch answer, to the letter: bodies, headers, times, and what is kept of who asked
+// (docs/api.md, "Bind").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { bindingPath, OWN_CLUSTER_PLAN_ID, SERVICE_ID } from '../../support/platform.ts';
@@ -151,6 +152,36 @@ describeOnEngines('what a bind and a fetch answer', { cluster: true }, (engine) 
 
   const identity = (user: unknown) =>
     `cloudfoundry ${Buffer.from(JSON.stringify(user)).toString('base64')}`;
+
+  it('KEB defect 38: tells in the log who was handed a credential again, by a fetch or a repeat', async () => {
+    const ids = bindingsOf(newId('again'));
+    const body = { service_id: SERVICE_ID, plan_id: OWN_CLUSTER_PLAN_ID };
+    const put = (context: object) =>
+      scene.platform.call({ method: 'PUT', path: bindingPath(ids), body: { ...body, context } });
+    const get = (header: string) =>
+      scene.platform.call({
+        method: 'GET',
+        path: bindingPath(ids),
+        headers: { 'x-broker-api-originating-identity': header },
+      });
+    await put({ email: 'maker@b.c' });
+
+    const answers = [await put({ email: 'repeats@b.c' }), await get(identity({ user_id: 'u1' }))];
+    answers.push(await get('no identity'));
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const told = scene.broker
+      .log()
+      .filter(
+        ({ event, bindingId }) => event === 'binding-handed-out-again' && bindingId === ids.binding,
+      );
+    expect(told.map(({ requestedBy }) => requestedBy)).toEqual([
+      'repeats@b.c',
+      'u1 cloudfoundry',
+      'broker',
+    ]);
+    await scene.platform.unbind(ids);
+  });
 
   it.each<[string, object | undefined, string, string]>([
     ['its email and origin', { email: 'a@b.c', origin: 'idp' }, '', 'a@b.c idp'],

@@ -1,5 +1,5 @@
 // Bindings by other rules than the built-in ones: limits from the configuration file, and what an operator's change of
-// them may not do to what lives already (contract 1, "A repeat … is never refused"; contract 8).
+// them may not do to what lives already (docs/configuration.md, "Plans").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/needs.ts';
 import { refusal } from './refusals.ts';

@@ -1,5 +1,5 @@
 // Expiry, by a clock in the test's hand: what is expired is not handed out, blocks nothing, and is taken over by the
-// next bind (contract 4, row "expired" of both tables).
+// next bind (docs/api.md, from "Bind" to "Unbind").
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finishRevocation } from '../../../src/broker/finish-revocation.ts';
 import { findBinding } from '../../../src/storage/bind-facts.ts';
@@ -54,22 +54,25 @@ describeOnEngines('a binding that has expired', { cluster: true }, (engine) => {
   it.each([
     ['taken-over', 600],
     ['other-parameters', 900],
-  ])('KEB defect 7: %s: a bind revokes what was left and issues anew', async (binding, seconds) => {
-    const ids = { instance, binding };
-    const before = await scene.objects(binding);
-    expect(before).toHaveLength(3);
+  ])(
+    'KEB defect 7: %s: a bind of what has expired revokes what was left and issues anew',
+    async (binding, seconds) => {
+      const ids = { instance, binding };
+      const before = await scene.objects(binding);
+      expect(before).toHaveLength(3);
 
-    const bound = await scene.platform.bind(ids, { expiration_seconds: seconds });
+      const bound = await scene.platform.bind(ids, { expiration_seconds: seconds });
 
-    expect(bound.status).toBe(201);
-    const after = await scene.objects(binding);
-    expect(after).toHaveLength(3);
-    const uids = new Set(before.map(({ metadata }) => metadata.uid));
-    expect(after.filter(({ metadata }) => uids.has(metadata.uid))).toEqual([]);
-    const names = new Set([...before, ...after].map(({ metadata }) => metadata.name));
-    expect(names.size).toBe(2);
-    expect(await scene.eyes.statusWith(bound.body.credentials.token)).toBe(200);
-  });
+      expect(bound.status).toBe(201);
+      const after = await scene.objects(binding);
+      expect(after).toHaveLength(3);
+      const uids = new Set(before.map(({ metadata }) => metadata.uid));
+      expect(after.filter(({ metadata }) => uids.has(metadata.uid))).toEqual([]);
+      const names = new Set([...before, ...after].map(({ metadata }) => metadata.name));
+      expect(names.size).toBe(2);
+      expect(await scene.eyes.statusWith(bound.body.credentials.token)).toBe(200);
+    },
+  );
 
   it('C144: is deleted with 200 once, its objects with it, and then is 410', async () => {
     const ids = { instance, binding: 'deleted' };

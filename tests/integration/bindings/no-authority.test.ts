@@ -60,7 +60,7 @@ describeWith({ postgres: true, cluster: true }, 'a kubeconfig without an authori
     return bound.body.credentials;
   }
 
-  it('KEB defect 19: is issued from, and the binding names no authority either', async () => {
+  it('KEB defect 19: one without an authority is issued from, and the binding names no authority either', async () => {
     const credentials = await bindThrough((file) => ({
       ...file,
       clusters: file.clusters.map(({ name }) => ({ name, cluster: { server: cluster.server } })),

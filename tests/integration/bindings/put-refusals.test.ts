@@ -1,5 +1,5 @@
-// PUT of a binding that is refused: the first table of contract 4, row by row and in its order. Each 4xx leaves the
-// ledger as it was (osb.md C31).
+// PUT of a binding that is refused: the table of docs/api.md, "Bind", row by row and in its order. Each 4xx leaves the
+// ledger as it was (C31).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import {
@@ -105,21 +105,24 @@ describeOnEngines('a bind that is refused', { cluster: true }, (engine) => {
       ['deprovision', 'failed', 400],
       ['suspend', 'succeeded', 400],
       ['resume', 'failed', 400],
-    ])('KEB defects 8 and 9: %s %s: %i', async (type, state, status) => {
-      const held = await scene.attach();
-      const live = { instance: held, binding: 'live' };
-      expect((await scene.platform.bind(live)).status).toBe(201);
-      await pretend(held, type, state);
+    ])(
+      'KEB defects 8, 9 and 23: a bind while the latest operation is %s, %s: %i',
+      async (type, state, status) => {
+        const held = await scene.attach();
+        const live = { instance: held, binding: 'live' };
+        expect((await scene.platform.bind(live)).status).toBe(201);
+        await pretend(held, type, state);
 
-      for (const ids of [live, { instance: held, binding: 'new' }]) {
-        const answer = await refused(ids, OFFER);
-        expect(answer.status).toBe(status);
-        expect(answer.body['error']).toBe(status === 422 ? 'ConcurrencyError' : undefined);
-        expect((await refused(ids, { ...OFFER, plan_id: 'other' })).status).toBe(400);
-      }
-      // The state decides before the bounds and the conflict are asked.
-      expect((await refused(live, withSeconds(1))).status).toBe(status);
-    });
+        for (const ids of [live, { instance: held, binding: 'new' }]) {
+          const answer = await refused(ids, OFFER);
+          expect(answer.status).toBe(status);
+          expect(answer.body['error']).toBe(status === 422 ? 'ConcurrencyError' : undefined);
+          expect((await refused(ids, { ...OFFER, plan_id: 'other' })).status).toBe(400);
+        }
+        // The state decides before the bounds and the conflict are asked.
+        expect((await refused(live, withSeconds(1))).status).toBe(status);
+      },
+    );
 
     it('an instance whose provisioning has really failed: 400', async () => {
       const kubeconfig = await scene.cluster.kubeconfigFor({ commonName: newId('nobody') });

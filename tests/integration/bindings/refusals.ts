@@ -1,5 +1,5 @@
 // What every refusal of the broker has to be, whatever it refuses: of the form of OSB, silent about the inside, and
-// without a trace in the ledger (osb.md C26, C30, C31).
+// without a trace in the ledger (C26, C30, C31).
 
 import { expect } from 'vitest';
 import { aroundLedger } from '../../support/ledger-dump.ts';

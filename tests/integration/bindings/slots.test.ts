@@ -1,5 +1,5 @@
-// The limit of live bindings, and what parallel requests may not do to it or to each other (contract 4, "Slots";
-// osb.md C61, C62).
+// The limit of live bindings, and what parallel requests may not do to it or to each other (docs/api.md, "Bind"; C61,
+// C62).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import type { TestBroker } from '../../support/broker.ts';
@@ -38,7 +38,7 @@ describeWith({ postgres: true, cluster: true }, 'the slots of an instance', () =
 
   const bindings = (count: number) => Array.from({ length: count }, (_, at) => `b-${at}`);
 
-  it('C129: are ten; the eleventh is told when the next one frees', async () => {
+  it('C129: KEB defect 37: are ten; the eleventh is told when the next one frees', async () => {
     const instance = await scene.attach();
     const expiries: string[] = [];
     for (const binding of bindings(10)) {

@@ -1,5 +1,5 @@
 // Faults of our own storage: a credential that was changed, moved or whose key is lost. They are told as what they are,
-// and never as "there is no such binding" (contract 4, GET; KEB defects 24, 25, 29, 42).
+// and never as "there is no such binding" (docs/api.md, "Fetch a binding"; KEB defects 24, 25, 29, 42).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../../support/needs.ts';
 import { refusal, expectErrorBody } from './refusals.ts';
@@ -32,7 +32,7 @@ describeWith({ postgres: true, cluster: true }, 'a fault of the storage', () => 
         from length(sealed_token) - 8 for 1) where ${GRANT_OF}`,
     ],
     [
-      'a token whose sealing key is lost',
+      'KEB defect 29: a token whose sealing key is lost',
       `update grants set sealed_token = replace(sealed_token, 'v1.scene.', 'v1.lost.') where ${GRANT_OF}`,
     ],
     [
@@ -41,27 +41,31 @@ describeWith({ postgres: true, cluster: true }, 'a fault of the storage', () => 
     ],
   ] as const;
 
-  it.each(damages)('%s: 500 to a fetch and to a repeat, never 404', async (_, damage) => {
-    await scene.platform.bind({ instance, binding: 'donor' });
-    const ids = { instance, binding: newId('damaged') };
-    const bound = await scene.platform.bind(ids);
-    await scene.ledger.sql(damage, [ids.binding]);
+  it.each(damages)(
+    '%s: 500 to a fetch and to a repeat, never 404; its DELETE and all others are served',
+    async (_, damage) => {
+      await scene.platform.bind({ instance, binding: 'donor' });
+      const ids = { instance, binding: newId('damaged') };
+      const bound = await scene.platform.bind(ids);
+      await scene.ledger.sql(damage, [ids.binding]);
 
-    for (const answer of [await scene.platform.getBinding(ids), await scene.platform.bind(ids)]) {
-      expect(answer.status).toBe(500);
-      expectErrorBody(answer);
-    }
-    expect((await scene.platform.bindingOperation(ids)).body).toMatchObject({ state: 'succeeded' });
+      for (const answer of [await scene.platform.getBinding(ids), await scene.platform.bind(ids)]) {
+        expect(answer.status).toBe(500);
+        expectErrorBody(answer);
+      }
+      expect((await scene.platform.bindingOperation(ids)).body).toMatchObject({
+        state: 'succeeded',
+      });
 
-    // KEB defect 29: neither does it break the others, nor can it not be revoked.
-    const neighbour = { instance, binding: newId('neighbour') };
-    expect((await scene.platform.bind(neighbour)).status).toBe(201);
-    expect((await scene.platform.unbind(neighbour)).status).toBe(200);
-    expect((await scene.platform.unbind(ids)).status).toBe(200);
-    expect(await scene.objects(ids.binding)).toEqual([]);
-    expect([401, 403]).toContain(await scene.eyes.statusWith(bound.body.credentials.token));
-    expect((await scene.platform.getBinding(ids)).status).toBe(404);
-  });
+      const neighbour = { instance, binding: newId('neighbour') };
+      expect((await scene.platform.bind(neighbour)).status).toBe(201);
+      expect((await scene.platform.unbind(neighbour)).status).toBe(200);
+      expect((await scene.platform.unbind(ids)).status).toBe(200);
+      expect(await scene.objects(ids.binding)).toEqual([]);
+      expect([401, 403]).toContain(await scene.eyes.statusWith(bound.body.credentials.token));
+      expect((await scene.platform.getBinding(ids)).status).toBe(404);
+    },
+  );
 
   it('KEB defect 24: a fetch from an unknown instance is 404', async () => {
     const nowhere = { instance: newId('nowhere'), binding: 'b' };

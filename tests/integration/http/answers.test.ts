@@ -77,7 +77,7 @@ describeWith({ postgres: true, cluster: true }, 'answers of OSB', () => {
     });
   });
 
-  it('hand out a binding with all that the contract names, then the same again', async () => {
+  it('hand out a binding with all that docs/api.md names, then the same again', async () => {
     const ids = { instance, binding: randomUUID() };
     const created = await platform.bind(ids, { expiration_seconds: 900 });
     const repeat = await platform.bind(ids, { expiration_seconds: 900 });

@@ -1,5 +1,5 @@
 // The operators' listener, as whoever runs the broker meets it: what needs credentials, whose, and in which form it
-// refuses (contract 1, 5 and 8). What the probes say is in tests/faults/process/probes.test.ts.
+// refuses (docs/api.md, "For operators"). What the probes say is in tests/faults/process/probes.test.ts.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runMain } from '../../support/broker-process.ts';

@@ -1,5 +1,6 @@
-// Addresses of own clusters that are refused (contract 3): what a PUT can see is 400 and leaves no record, where a name
-// leads is seen when it is connected to and ends the operation. Neither answer shows an address.
+// Addresses of own clusters that are refused (docs/configuration.md, "Addresses of own clusters"): what a PUT can see
+// is 400 and leaves no record, where a name leads is seen when it is connected to and ends the operation. Neither answer
+// shows an address.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBroker, type TestBroker } from '../../support/broker.ts';

@@ -1,5 +1,5 @@
 // DELETE while an instance is being provisioned: the creation stops, the step that runs meanwhile writes nothing more,
-// and polling tells of both (OSB 2.17, Deprovisioning; osb.md C105).
+// and polling tells of both (OSB 2.17, Deprovisioning; C105).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {

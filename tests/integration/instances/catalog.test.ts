@@ -144,7 +144,7 @@ describeWith({ postgres: true, cluster: true }, 'a plan that left the catalog', 
     expect(String(refused.body['description'])).toContain('catalog');
   });
 
-  it('C50, C144: still serves the instance that has it: repeat, fetch, poll, bind, unbind and delete', async () => {
+  it('C50, C144: still serves the instance that has it: repeat, fetch, poll, update, bind, unbind and delete', async () => {
     const { platform } = broker;
     const ids = { instance: 'stranded', binding: 'b' };
 
@@ -154,6 +154,9 @@ describeWith({ postgres: true, cluster: true }, 'a plan that left the catalog', 
       body: { plan_id: OWN_CLUSTER_PLAN_ID },
     });
     expect((await platform.lastOperation(ids)).body['state']).toBe('succeeded');
+    const renamed = { plan_id: OWN_CLUSTER_PLAN_ID, parameters: { name: 'renamed' } };
+    expect((await platform.update(ids, renamed)).status).toBe(202);
+    expect(await operationEnded(platform, ids)).toBe('succeeded');
     expect((await platform.bind(ids)).status).toBe(201);
     expect((await platform.unbind(ids)).status).toBe(200);
     expect((await platform.deprovision(ids)).status).toBe(202);

@@ -1,6 +1,6 @@
 // DELETE of an instance: it ends the bindings in the transaction that accepts it, takes their rights away on the
-// cluster, waits two minutes for a silent one and no longer, and is remembered for a day (contract 3; osb.md C106 to
-// C113). A failed deprovisioning that is repeated comes with the runtimes that can fail so.
+// cluster, waits two minutes for a silent one and no longer, and is remembered for a day (C106 to C113). A
+// failed deprovisioning that is repeated comes with the runtimes that can fail so.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { wakeOperations } from '../../../src/background/wake-operations.ts';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
@@ -56,7 +56,7 @@ describeWith({ postgres: true, cluster: true }, 'deleting an instance', () => {
     );
   }
 
-  it('C106, C107: with live bindings ends them at once, and their rights before it has succeeded', async () => {
+  it('C106, C107: KEB defect 9: with live bindings ends them at once, and their rights before it has succeeded', async () => {
     const { platform, eyes } = scene;
     const instance = await scene.attach({ kubeconfig: proxy.adminKubeconfig });
     const [first, second] = [newId('first'), newId('second')].map((binding) => ({
@@ -147,7 +147,7 @@ describeWith({ postgres: true, cluster: true }, 'deleting an instance', () => {
 // Beside each other, since both wait; each with a clock of its own.
 describeWith({ postgres: true, cluster: true }, 'an instance', () => {
   it.concurrent(
-    'of a silent cluster is deleted after two minutes; what is not revoked stays in the ledger, out of the way of the id',
+    'KEB defect 44: of a silent cluster is deleted after two minutes; what is not revoked stays in the ledger, out of the way of the id, and nothing is bound to it',
     async ({ onTestFinished }) => {
       const scene = await openScene();
       onTestFinished(() => scene.close());
@@ -177,6 +177,12 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
 
       expect((await platform.getInstance(ids)).status).toBe(404);
       expect((await platform.unbind(ids)).status).toBe(410);
+      const asked = proxy.requests(/^POST /).length;
+      for (const each of [ids, { instance, binding: newId('late') }]) {
+        expect((await platform.bind(each)).status).toBe(404);
+        expect((await platform.getBinding(each)).status).toBe(404);
+      }
+      expect(proxy.requests(/^POST /)).toHaveLength(asked);
       const stuck = `select g.ended_at, g.last_error, g.next_try_at is not null as is_tried_again,
                           i.sealed_access is not null as has_access
                      from grants g join instances i on i.key = g.instance_key where i.id = $1`;

@@ -1,5 +1,5 @@
 // Ids of every kind, over a socket that changes nothing on the way: an id that OSB allows names one instance through
-// its whole life, and what is none is refused (contract 1, "Ids"; osb.md C24, C25).
+// its whole life, and what is none is refused (C24, C25).
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { IncomingMessage } from 'node:http';

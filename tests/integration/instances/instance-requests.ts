@@ -5,6 +5,8 @@ import { type Call, OWN_CLUSTER_PLAN_ID, SERVICE_ID } from '../../support/platfo
 export interface Target {
   readonly instance: string;
   readonly kubeconfig: string;
+  /** That of an update which runs. */
+  readonly newKubeconfig?: string | undefined;
 }
 
 export type RequestTo = (target: Target) => Call;
@@ -29,6 +31,23 @@ export function put(parameters: Readonly<Record<string, unknown>> = {}, flag = F
       parameters: { kubeconfig: target.kubeconfig, ...parameters },
     },
   });
+}
+
+/** A change that the instance can take unless its state forbids it. */
+export const RENAMED = { parameters: { name: 'renamed' } };
+
+export function patch(body: Readonly<Record<string, unknown>>, flag = FLAG): RequestTo {
+  return (target) => ({
+    method: 'PATCH',
+    path: `${pathOf(target)}?${flag}`,
+    body: { service_id: SERVICE_ID, ...body },
+  });
+}
+
+/** What an instance is brought into the state "updating" with: the same cluster, by another address. */
+export function patchAgain(flag = FLAG): RequestTo {
+  return (target) =>
+    patch({ parameters: { kubeconfig: target.newKubeconfig ?? target.kubeconfig } }, flag)(target);
 }
 
 /** Each part of the query may be left out. */

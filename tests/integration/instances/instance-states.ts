@@ -1,10 +1,10 @@
 // Brings an instance of its own into each state that the matrix of OSB requests has a column for, and keeps it there
-// until it is released. Columns "updating" and "suspended" come with PATCH.
+// until it is released.
 
 import { randomUUID } from 'node:crypto';
 import { type ClusterProxy, openClusterProxy } from '../../support/cluster-proxy.ts';
 import type { SharedCluster } from '../../support/cluster.ts';
-import type { Platform } from '../../support/platform.ts';
+import type { OsbAnswer, Platform } from '../../support/platform.ts';
 import { until } from '../../support/until.ts';
 import { drawToken, withToken } from './attached-cluster.ts';
 import { operationEnded } from './waits.ts';
@@ -13,6 +13,10 @@ export const STATES = [
   'unknown',
   'provisioning',
   'ready',
+  'updating',
+  'suspending',
+  'suspended',
+  'resuming',
   'deprovisioning',
   'deleted',
   'create failed',
@@ -24,6 +28,8 @@ export interface InstanceInState {
   readonly instance: string;
   /** Of its own PUT, so that a repeat is identical. */
   readonly kubeconfig: string;
+  /** That of the update which runs. */
+  readonly newKubeconfig?: string | undefined;
   /** The operation that runs; undefined where none does. */
   readonly operation: string | undefined;
   /** Lets go what holds it. */
@@ -61,15 +67,43 @@ const MAKERS: Readonly<Record<State, Maker>> = {
     return free(instance, cluster.adminKubeconfig);
   },
 
-  async deprovisioning(instance, { platform, cluster }) {
+  async updating(instance, { platform, cluster }) {
+    const proxy = await openClusterProxy(cluster);
+    await provisioned(platform, instance, cluster.adminKubeconfig);
+    const held = proxy.misbehave({ on: /./, act: { kind: 'hold' } });
+    const kubeconfig = proxy.adminKubeconfig;
+    const { body } = await platform.update({ instance }, { parameters: { kubeconfig } });
+    await untilHeld(held);
+    const inState = heldBy(proxy, { instance, operation: String(body['operation']) });
+    return { ...inState, kubeconfig: cluster.adminKubeconfig, newKubeconfig: kubeconfig };
+  },
+
+  async suspending(instance, stage) {
+    const { platform } = stage;
+    return await whileRevoking(instance, stage, () => platform.update({ instance }, SUSPEND));
+  },
+
+  async suspended(instance, { platform, cluster }) {
+    await provisioned(platform, instance, cluster.adminKubeconfig);
+    await platform.update({ instance }, SUSPEND);
+    await mustEndAs('succeeded', platform, instance);
+    return free(instance, cluster.adminKubeconfig);
+  },
+
+  async resuming(instance, { platform, cluster }) {
     const proxy = await openClusterProxy(cluster);
     await provisioned(platform, instance, proxy.adminKubeconfig);
-    const bound = await platform.bind({ instance, binding: 'bound' });
-    if (bound.status !== 201) throw new Error(`the instance could not be bound: ${bound.status}`);
+    await platform.update({ instance }, SUSPEND);
+    await mustEndAs('succeeded', platform, instance);
     const held = proxy.misbehave({ on: /./, act: { kind: 'hold' } });
-    const { body } = await platform.deprovision({ instance });
+    const { body } = await platform.update({ instance }, RESUME);
     await untilHeld(held);
     return heldBy(proxy, { instance, operation: String(body['operation']) });
+  },
+
+  async deprovisioning(instance, stage) {
+    const { platform } = stage;
+    return await whileRevoking(instance, stage, () => platform.deprovision({ instance }));
   },
 
   async deleted(instance, { platform, cluster }) {
@@ -86,6 +120,26 @@ const MAKERS: Readonly<Record<State, Maker>> = {
     return free(instance, kubeconfig);
   },
 };
+
+export const SUSPEND = { context: { active: false } };
+
+export const RESUME = { context: { active: true } };
+
+/** What ends an instance's bindings is held by a cluster that does not answer while one of them is to be revoked. */
+async function whileRevoking(
+  instance: string,
+  { platform, cluster }: Stage,
+  begin: () => Promise<OsbAnswer>,
+): Promise<InstanceInState> {
+  const proxy = await openClusterProxy(cluster);
+  await provisioned(platform, instance, proxy.adminKubeconfig);
+  const bound = await platform.bind({ instance, binding: 'bound' });
+  if (bound.status !== 201) throw new Error(`the instance could not be bound: ${bound.status}`);
+  const held = proxy.misbehave({ on: /./, act: { kind: 'hold' } });
+  const { body } = await begin();
+  await untilHeld(held);
+  return heldBy(proxy, { instance, operation: String(body['operation']) });
+}
 
 async function provisioned(
   platform: Platform,

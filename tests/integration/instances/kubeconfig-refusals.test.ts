@@ -1,6 +1,6 @@
 // A kubeconfig is taken by its words alone, before any cluster is asked: whatever could run a program, read a file or
-// weaken TLS on the broker's side is refused with 400 that names the field, and nothing is made (contract 3, "The
-// kubeconfig parameter"). Which addresses may be called is judged by another issue.
+// weaken TLS on the broker's side is refused with 400 that names the field, and nothing is made
+// (docs/api.md, "Attach a cluster"). Which addresses may be called is in addresses.test.ts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBroker, type TestBroker } from '../../support/broker.ts';
 import { type SharedCluster, sharedCluster } from '../../support/cluster.ts';

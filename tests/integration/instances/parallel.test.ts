@@ -1,5 +1,5 @@
-// Requests for one instance at the same time, over two replicas on one database: one decision at a time (design 2.2;
-// OSB 2.17, Provisioning; osb.md C61, C62, C103).
+// Requests for one instance at the same time, over two replicas on one database: one decision at a time (OSB 2.17,
+// Provisioning; docs/architecture.md, "The promises"; C61, C62, C103).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestBroker } from '../../support/broker.ts';
 import { describeWith } from '../../support/needs.ts';

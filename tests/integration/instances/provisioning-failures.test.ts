@@ -1,5 +1,5 @@
 // How attaching a cluster fails: what its user is told, without a host name or a word of the cluster's; what is worth
-// another try; and what a failed instance is good for (contract 3; osb.md C72, C85, C98).
+// another try; and what a failed instance is good for (docs/api.md, "Attach a cluster"; C72, C85, C98).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wakeOperations } from '../../../src/background/wake-operations.ts';

@@ -1,5 +1,5 @@
 // What makes a repeat the same request, what is shown of it again, and which ids and operations a platform may get
-// wrong (OSB 2.17, Provisioning and Fetching; osb.md C69 to C71, C83, C109, C116).
+// wrong (OSB 2.17, Provisioning and Fetching; C69 to C71, C83, C109, C116).
 import { parse, stringify } from 'yaml';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -99,7 +99,7 @@ describeWith({ postgres: true, cluster: true }, 'an instance', () => {
   });
 
   describe('fetched', () => {
-    it('C83: shows its parameters without the kubeconfig, and no part of it', async () => {
+    it('C83: KEB defect 41: shows its parameters without the kubeconfig, and no part of it', async () => {
       const ids = await ready(proxy.adminKubeconfig, { name: 'shown', region: 'eu' });
       const { status, body } = await broker.platform.getInstance(ids);
       expect({ status, body }).toEqual({

@@ -1,6 +1,7 @@
 // GET /bindings: every grant that has not ended, by state and page by page; why a revocation is stuck; and never a
-// credential (contract 5).
+// credential (docs/api.md, "Which bindings there are").
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listBindings } from '../../../src/broker/list-bindings.ts';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import type { ListedBinding } from '../../support/operator.ts';
 import { until } from '../../support/until.ts';
@@ -51,7 +52,7 @@ describeOnEngines('the list of bindings, for operators', {}, (engine) => {
     }
   });
 
-  it('says of a stuck one why, how often it was tried, and when it is tried next', async () => {
+  it('KEB defect 31: says of a stuck one why, how often it was tried, and when it is tried next', async () => {
     const ids = await operated.stuck();
 
     const [stuck, ...others] = await listed(`state=stuck&binding_id=${ids.binding}`);
@@ -118,6 +119,35 @@ describeOnEngines('the list of bindings, for operators', {}, (engine) => {
     expect(sizes).toEqual([2, 2, 1]);
     expect(new Set(seen)).toEqual(new Set(bindings));
     expect(seen).toHaveLength(5);
+  });
+
+  it('KEB defect 30: is one query for a page, and opens no credential', async () => {
+    const { instance, bindings } = await operated.bound(3);
+    await operated.scene.ledger.sql(
+      `update grants set sealed_token = 'opened by no key'
+      where instance_key = (select key from instances where id = $1)`,
+      [instance],
+    );
+    const { broker } = operated.scene.broker.composition;
+    let queries = 0;
+    const db = broker.db.withPlugin({
+      transformQuery({ node }) {
+        queries += 1;
+        return node;
+      },
+      transformResult: ({ result }) => Promise.resolve(result),
+    });
+    const question = { bindingId: undefined, state: undefined, after: undefined };
+    const page = await listBindings(
+      { ...broker, db },
+      { ...question, pageSize: 2, instanceId: instance },
+    );
+
+    expect(page.bindings).toHaveLength(2);
+    expect(page.next).toBeDefined();
+    expect(queries).toBe(1);
+    const all = await listed(`instance_id=${instance}&state=live`);
+    expect(new Set(all.map(({ bindingID }) => bindingID))).toEqual(new Set(bindings));
   });
 
   it.each([

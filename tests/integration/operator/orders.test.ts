@@ -1,5 +1,5 @@
 // What operators order: a retry, the end of all bindings of an instance, a cluster that is gone. Each is recorded with
-// who and why; what is refused has changed nothing (contract 5).
+// who and why; what is refused has changed nothing (docs/api.md, "Orders").
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeOnEngines } from '../../support/engines-under-test.ts';
 import { aroundLedger } from '../../support/ledger-dump.ts';

@@ -1,5 +1,5 @@
 // Expiry that is acted on: nobody asks, and the objects of what has expired are gone within seconds. The broker's own
-// passes run, by a clock in the test's hand (KEB 32: half a day, or longer).
+// passes run, by a clock in the test's hand (KEB defect 32: half a day, or longer).
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expireBindings } from '../../../src/background/expire-bindings.ts';
@@ -45,7 +45,7 @@ describeOnEngines('what has expired', { cluster: true }, (engine) => {
       isSo: async () => (await grantOf(binding)).ended_at !== null,
     });
 
-  it('KEB 32: is gone from the cluster within seconds, without anybody asking', async () => {
+  it('KEB defect 32: is gone from the cluster within seconds, without anybody asking', async () => {
     const binding = newId('expires');
     await scene.platform.bind({ instance, binding }, { expiration_seconds: 600 });
     const { expires_at: expiresAt } = await grantOf(binding);
@@ -66,7 +66,7 @@ describeOnEngines('what has expired', { cluster: true }, (engine) => {
     expect((await scene.platform.getBinding({ instance, binding })).status).toBe(404);
   });
 
-  it('KEB 37: is listed no more as something that counts, though nobody deletes it', async () => {
+  it('KEB defect 37: is listed no more as something that counts, though nobody deletes it', async () => {
     const full = await scene.attach();
     const bind = (seconds: number) =>
       scene.platform.bind(

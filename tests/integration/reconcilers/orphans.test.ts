@@ -60,7 +60,7 @@ describeOnEngines('a sweep for orphans', {}, (engine) => {
   const events = (event: string, grant: string): number =>
     scene.broker.log().filter((line) => line['event'] === event && line['grant'] === grant).length;
 
-  it('removes what has a valid mark, no row, and is more than a day old', async () => {
+  it('KEB defect 33: removes what has a valid mark, no row, and is more than a day old', async () => {
     const orphan = await plant({ markedAt: ago(25 * HOUR_MS) });
     expect(await scene.eyes.statusWith(orphan.token.reveal())).toBe(200);
     expect(await sweeper.sweep()).toEqual({
@@ -136,6 +136,51 @@ describeOnEngines('a sweep for orphans', {}, (engine) => {
       [name],
     );
     expect(rows).toEqual([{ open: false }]);
+  });
+
+  it.each([
+    ['declared the cluster gone, which came back', 'cluster_gone_at = now()'],
+    ['was deleted, its access with it', 'deleted_at = now(), sealed_access = null'],
+  ])(
+    'removes what is left of a grant by way of another instance than its own, which %s',
+    async (_, change) => {
+      const former = await scene.attach();
+      const ids = { instance: former, binding: newId('former') };
+      await scene.platform.bind(ids);
+      await scene.platform.unbind(ids);
+      const [grant] = await scene.ledger.sql<{ name: string; intended_at: Date }>(
+        `update grants set account_uid = null, role_uid = null, role_binding_uid = null,
+        issued_at = null, expires_at = null, next_try_at = null
+      where binding_id = $1 returning name, intended_at`,
+        [ids.binding],
+      );
+      await scene.ledger.sql(`update instances set ${change} where id = $1`, [former]);
+      const { name = '', intended_at: markedAt = ago(0) } = grant ?? {};
+      const { token } = await plant({ name, markedAt });
+      await sweeper.sweep();
+      const { signal } = new AbortController();
+      await finishRevocations(sweeper.broker, { signal });
+      expect(await scene.objects()).toEqual([]);
+      expect([401, 403]).toContain(await scene.eyes.statusWith(token.reveal()));
+      const rows = await scene.ledger.sql(
+        'select ended_at is null as open, next_try_at from grants where name = $1',
+        [name],
+      );
+      expect(rows).toEqual([{ open: false, next_try_at: null }]);
+    },
+  );
+
+  it('removes what was live when its cluster was declared gone, once another instance leads to it', async () => {
+    const former = await scene.attach();
+    const ids = { instance: former, binding: newId('silent') };
+    const bound = await scene.platform.bind(ids);
+    await scene.ledger.sql('update instances set cluster_gone_at = now() where id = $1', [former]);
+    expect((await scene.platform.unbind(ids)).status).toBe(200);
+    expect(await scene.objects(ids.binding)).toHaveLength(3);
+    expect(await sweeper.sweep()).toMatchObject({ orphans: 1, reopened: 0 });
+    expect(await scene.objects()).toEqual([]);
+    const { token } = bound.body.credentials;
+    expect([401, 403]).toContain(await scene.eyes.statusWith(token));
   });
 
   it('removes what an older state of the cluster has brought back', async () => {

@@ -1,5 +1,5 @@
-// A day after its end the ledger forgets, and answers stay the same until then (contract 3 and 4; KEB 34: rows that
-// outlive their instance).
+// A day after its end the ledger forgets, and answers stay the same until then (docs/architecture.md, "What goes on by
+// itself"; KEB defect 34: rows that outlive their instance).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { finishRevocations } from '../../../src/background/finish-revocations.ts';
 import { pruneHistory } from '../../../src/background/prune-history.ts';
@@ -39,7 +39,7 @@ describeOnEngines('a day after its end', { cluster: true }, (engine) => {
     return row;
   };
 
-  it('KEB 34: a deleted instance is forgotten with all that was its own, and until then remembered', async () => {
+  it('KEB defect 34: a deleted instance is forgotten with all that was its own, and until then remembered', async () => {
     const instance = await scene.attach();
     const ids = { instance, binding: newId('ends') };
     await scene.platform.bind(ids);

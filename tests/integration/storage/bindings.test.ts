@@ -88,8 +88,22 @@ describeOnEngines('bindings', {}, (engine) => {
     });
     expect(await facts(binding.id)).toEqual({
       ...found,
-      slots: { taken: 1, nextFreeAt: undefined },
+      // The end that was asked for, as long as the cluster has granted none.
+      slots: { taken: 1, nextFreeAt: seconds(900), firstByDefaultAt: undefined },
       deadIssues: 0,
+    });
+  });
+
+  it('that are being issued for the default lifetime take a slot from their announcement on', async () => {
+    for (const announced of [-3, -5, -4]) {
+      await announceBinding(ledger.db, instanceKey, { grant: { intendedAt: seconds(announced) } });
+    }
+    await announceBinding(ledger.db, instanceKey, { binding: { expirationSeconds: 1200 } });
+
+    expect((await facts('any'))?.slots).toEqual({
+      taken: 4,
+      nextFreeAt: seconds(1200),
+      firstByDefaultAt: seconds(-5),
     });
   });
 
@@ -107,7 +121,11 @@ describeOnEngines('bindings', {}, (engine) => {
       expiresAt: seconds(600),
       replicaSeenAt: undefined,
     });
-    expect((await facts(binding.id))?.slots).toEqual({ taken: 1, nextFreeAt: seconds(600) });
+    expect((await facts(binding.id))?.slots).toEqual({
+      taken: 1,
+      nextFreeAt: seconds(600),
+      firstByDefaultAt: undefined,
+    });
   });
 
   it('are told apart from those of another instance with the same id', async () => {
@@ -117,7 +135,7 @@ describeOnEngines('bindings', {}, (engine) => {
     expect(await find(binding.id)).toMatchObject({ binding: undefined, sealedToken: undefined });
     expect(await facts('same')).toMatchObject({
       binding: undefined,
-      slots: { taken: 0, nextFreeAt: undefined },
+      slots: { taken: 0, nextFreeAt: undefined, firstByDefaultAt: undefined },
       deadIssues: 0,
     });
   });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Grant, issueIsDead } from '../../../src/domain/binding.ts';
-import { takesSlot } from '../../../src/domain/slots.ts';
+import { type Slots, takesSlot } from '../../../src/domain/slots.ts';
 import { readBindFacts } from '../../../src/storage/bind-facts.ts';
 import { announceGrant } from '../../../src/storage/bindings.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
@@ -21,21 +21,39 @@ interface Situation {
   readonly expiresAt: number | undefined;
   readonly isRevoking: boolean;
   readonly hasEnded: boolean;
+  /** What the request asked for; undefined where it left that to the plan. */
+  readonly askedSeconds: number | undefined;
 }
 
 const ISSUING_UNTIL = [-1, 0, 0.001, 30] as const;
 const REPLICA_SEEN_AT = [undefined, -60, -6.001, -6, 0, 1] as const;
 const EXPIRES_AT = [undefined, -1, 0, 0.001, 600] as const;
 const BOTH = [false, true] as const;
+const ASKED_SECONDS = [undefined, 700] as const;
 
-const SITUATIONS: readonly Situation[] = ISSUING_UNTIL.flatMap((issuingUntil) =>
+const ALL: readonly Situation[] = ISSUING_UNTIL.flatMap((issuingUntil) =>
   REPLICA_SEEN_AT.flatMap((replicaSeenAt) =>
     EXPIRES_AT.flatMap((expiresAt) =>
       BOTH.flatMap((isRevoking) =>
-        BOTH.map((hasEnded) => ({ issuingUntil, replicaSeenAt, expiresAt, isRevoking, hasEnded })),
+        BOTH.flatMap((hasEnded) =>
+          ASKED_SECONDS.map((askedSeconds) => ({
+            issuingUntil,
+            replicaSeenAt,
+            expiresAt,
+            isRevoking,
+            hasEnded,
+            askedSeconds,
+          })),
+        ),
       ),
     ),
   ),
+);
+
+/** What was asked for decides nothing once there is a credential or an order to end, so it is varied only before. */
+const SITUATIONS = ALL.filter(
+  ({ askedSeconds, expiresAt, isRevoking, hasEnded }) =>
+    askedSeconds !== undefined || (expiresAt === undefined && !isRevoking && !hasEnded),
 );
 
 describeOnEngines('the rules of slots and of dead issues', {}, (engine) => {
@@ -55,7 +73,7 @@ describeOnEngines('the rules of slots and of dead issues', {}, (engine) => {
   afterAll(() => ledger.close());
 
   it('are the same in SQL as in the domain, situation by situation', async () => {
-    expect(SITUATIONS).toHaveLength(480);
+    expect(SITUATIONS).toHaveLength(504);
     const asked = SITUATIONS.map(async (situation) => {
       const { slots, deadIssues, binding } = await factsOf(await instanceWith([situation]));
 
@@ -80,10 +98,9 @@ describeOnEngines('the rules of slots and of dead issues', {}, (engine) => {
 
           expect(marked).toHaveLength(before.deadIssues);
           expect(await factsOf(instanceKey)).toMatchObject({
-            slots: {
-              taken: before.slots.taken - before.deadIssues,
-              nextFreeAt: before.slots.nextFreeAt,
-            },
+            slots: expectation(
+              situations.map((each) => (isDead(each) ? { ...each, isRevoking: true } : each)),
+            ).slots,
             deadIssues: 0,
           });
         },
@@ -98,9 +115,11 @@ describeOnEngines('the rules of slots and of dead issues', {}, (engine) => {
       for (const [at, situation] of situations.entries()) {
         const grant = newGrant({
           replicaId: replicas.get(situation.replicaSeenAt) ?? '',
+          intendedAt: announcedAt(at),
           issuingUntil: seconds(situation.issuingUntil),
         });
-        const binding = { instanceKey: key, id: `b${at}`, createdBy: 'x', expirationSeconds: 600 };
+        const expirationSeconds = situation.askedSeconds;
+        const binding = { instanceKey: key, id: `b${at}`, createdBy: 'x', expirationSeconds };
         await announceGrant(tx, { binding, grant });
         await tx
           .updateTable('grants')
@@ -154,23 +173,43 @@ function asGrant(situation: Situation): RuledGrant {
   };
 }
 
+/** The later ones earlier, so that the first is not always the earliest. */
+function announcedAt(at: number): Date {
+  return seconds(-1 - at);
+}
+
 /** By the functions of the domain alone. */
-function expectation(situations: readonly Situation[]) {
-  const grants = situations.map(asGrant);
-  const taking = grants.filter((grant) => takesSlot(grant, NOW));
-  const expiries = taking.flatMap(({ expiresAt }) => (expiresAt ? [expiresAt.getTime()] : []));
-  const dead = grants.filter(
-    (grant) =>
-      grant.endedAt === undefined &&
-      grant.expiresAt === undefined &&
-      grant.revokingSince === undefined &&
-      issueIsDead(grant as Grant, NOW),
+function expectation(situations: readonly Situation[]): { slots: Slots; deadIssues: number } {
+  const taking = situations
+    .map((situation, at) => ({ ...situation, announced: announcedAt(at) }))
+    .filter((situation) => takesSlot(asGrant(situation), NOW));
+  const known = taking.flatMap(({ expiresAt, askedSeconds, announced }) => {
+    if (expiresAt !== undefined) return [seconds(expiresAt)];
+    return askedSeconds === undefined ? [] : [new Date(announced.getTime() + askedSeconds * 1000)];
+  });
+  const byDefault = taking.filter(
+    ({ expiresAt, askedSeconds }) => expiresAt === undefined && askedSeconds === undefined,
   );
   return {
     slots: {
       taken: taking.length,
-      nextFreeAt: expiries.length === 0 ? undefined : new Date(Math.min(...expiries)),
+      nextFreeAt: earliest(known),
+      firstByDefaultAt: earliest(byDefault.map(({ announced }) => announced)),
     },
-    deadIssues: dead.length,
+    deadIssues: situations.filter(isDead).length,
   };
+}
+
+function isDead(situation: Situation): boolean {
+  const grant = asGrant(situation);
+  return (
+    grant.endedAt === undefined &&
+    grant.expiresAt === undefined &&
+    grant.revokingSince === undefined &&
+    issueIsDead(grant as Grant, NOW)
+  );
+}
+
+function earliest(times: readonly Date[]): Date | undefined {
+  return times.toSorted((a, b) => a.getTime() - b.getTime())[0];
 }
