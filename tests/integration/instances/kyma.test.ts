@@ -7,7 +7,7 @@ import { administratorToken } from '../../support/cluster-administrator.ts';
 import { PATHS } from '../../support/control-plane/control-plane.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { describeWith } from '../../support/needs.ts';
-import type { Platform } from '../../support/platform.ts';
+import { AWS_PLAN_ID, type Platform, SERVICE_ID } from '../../support/platform.ts';
 import { rawClient } from '../../support/raw-requests.ts';
 import { until } from '../../support/until.ts';
 import { type KymaScene, openKymaScene, runtimeCluster } from './kyma-scene.ts';
@@ -42,6 +42,14 @@ describeWith({ postgres: true }, 'a Kyma plan', () => {
     const { status, body } = await scene.platform().bind(ids);
     expect(status).toBe(201);
     return { ids, kubeconfig: body.credentials.kubeconfig };
+  }
+
+  function patch(instance: string, change: Readonly<Record<string, unknown>>) {
+    return scene.platform().call({
+      method: 'PATCH',
+      path: `/service_instances/${instance}?accepts_incomplete=true`,
+      body: { service_id: SERVICE_ID, plan_id: AWS_PLAN_ID, ...change },
+    });
   }
 
   async function descriptionOf(instance: string): Promise<unknown> {
@@ -325,6 +333,56 @@ describeWith({ postgres: true }, 'a Kyma plan', () => {
 
     expect((await scene.platform().unbind(second.ids)).status).toBe(200);
     silence.end();
+  });
+
+  it('goes with a suspension, and comes back as another runtime that can be bound to', async () => {
+    const { instance, runtimeId } = await scene.made();
+    const before = await bound(instance);
+
+    expect((await patch(instance, { context: { active: false } })).status).toBe(202);
+    expect(await scene.ended({ instance })).toMatchObject({ state: 'succeeded' });
+
+    expect([401, 403]).toContain(await ask(before.kubeconfig));
+    expect(await scene.eyes.find(PATHS.runtimes, runtimeId)).toBeUndefined();
+    expect(await scene.eyes.find(PATHS.kymas, runtimeId)).toBeUndefined();
+    const unbound = await scene.platform().unbind(before.ids);
+    expect([200, 410]).toContain(unbound.status);
+
+    expect((await patch(instance, { context: { active: true } })).status).toBe(202);
+    expect(await scene.ended({ instance })).toMatchObject({ state: 'succeeded' });
+
+    const next = await scene.runtimeOf(instance);
+    expect(next?.metadata.name).not.toBe(runtimeId);
+    const { kubeconfig } = await bound(instance);
+    expect(await ask(kubeconfig)).toBe(200);
+  });
+
+  it('leaves nothing of a resumption that is given up, and can be resumed after that', async () => {
+    const { instance } = await scene.made();
+    await patch(instance, { context: { active: false } });
+    expect(await scene.ended({ instance })).toMatchObject({ state: 'succeeded' });
+    scene.maker.behaviour = 'stuck';
+    await patch(instance, { context: { active: true } });
+    await scene.pass();
+    await scene.pass();
+    await scene.pass(61 * 60);
+    expect(await scene.ended({ instance })).toMatchObject({ state: 'failed' });
+    expect((await scene.runtimeOf(instance))?.metadata.deletionTimestamp).toBeDefined();
+    scene.maker.behaviour = 'steady';
+
+    expect((await patch(instance, { context: { active: true } })).status).toBe(202);
+
+    expect(await scene.ended({ instance })).toMatchObject({ state: 'succeeded' });
+    expect((await scene.runtimeOf(instance))?.metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('changes its name, and refuses to change what its Runtime is made of', async () => {
+    const { instance } = await scene.made();
+    expect((await patch(instance, { parameters: { name: 'renamed' } })).status).toBe(202);
+    expect(await scene.ended({ instance })).toMatchObject({ state: 'succeeded' });
+    const { kubeconfig } = await bound(instance);
+    expect(kubeconfig).toContain('renamed');
+    expect((await patch(instance, { parameters: { region: 'elsewhere' } })).status).toBe(400);
   });
 
   it('keeps the control plane from being attached as a cluster', async () => {
