@@ -3,19 +3,29 @@ import { promises as dns } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import type { Config, DatabaseSetting } from '../config/config.ts';
 import { isLoopback } from '../config/listen-address.ts';
-import { AddressGuard, type OwnEndpoint } from '../kubernetes/address-guard.ts';
+import { AddressGuard, endpointOf, type OwnEndpoint } from '../kubernetes/address-guard.ts';
+import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
 
 /** What listens, once it does. */
 export interface Listening {
   addresses(): readonly (string | { readonly address: string; readonly port: number })[];
 }
 
-/** @param listening may still be filled after this */
+export interface OwnSystems {
+  /** May still be filled after this. */
+  readonly listening: readonly Listening[];
+  /** Undefined where none is configured. */
+  readonly controlPlane: Pick<ClusterAccess, 'server'> | undefined;
+}
+
 export function addressGuard(
   { clusterAddresses, publicListen, database }: Config,
-  listening: readonly Listening[],
+  { listening, controlPlane }: OwnSystems,
 ): AddressGuard {
-  const systems = databaseEndpoints(database);
+  const systems = [
+    ...databaseEndpoints(database),
+    ...(controlPlane === undefined ? [] : [endpointOf(controlPlane.server)]),
+  ];
   return new AddressGuard({
     law: { ...clusterAddresses, allowsLoopback: isLoopback(publicListen) },
     ownEndpoints: () => [

@@ -13,7 +13,8 @@ const ENV = {
 };
 
 function composeWith(configFile: string): ReturnType<typeof compose> {
-  const judges = { databaseUrl: () => undefined, parameterSchema: () => undefined };
+  const none = () => undefined;
+  const judges = { databaseUrl: none, parameterSchema: none, kubeconfig: none };
   const read = readConfig(ENV, () => configFile, judges);
   if (!read.ok) throw new Error(JSON.stringify(read.faults));
   return compose(read.config);

@@ -15,10 +15,15 @@ import { basicAuthenticator } from '../http/auth/basic.ts';
 import { closedAuthenticator } from '../http/auth/closed.ts';
 import { noAuthenticator } from '../http/auth/none.ts';
 import { createOperatorServer, createPublicServer } from '../http/server.ts';
+import type { ClusterAccess } from '../kubernetes/cluster-access.ts';
 import { OpenClusters } from '../kubernetes/open-clusters.ts';
+import { readKubeconfig } from '../kubernetes/read-kubeconfig.ts';
 import { createLogger, type Logger } from '../observability/logger.ts';
 import { ProvisionersByPlan } from '../provisioners/by-plan.ts';
+import { ControlPlane } from '../provisioners/kyma/control-plane.ts';
+import { kymaProvisioner } from '../provisioners/kyma/kyma.ts';
 import { ownClusterProvisioner } from '../provisioners/own-cluster/own-cluster.ts';
+import type { Provisioner } from '../provisioners/provisioner.ts';
 import { sandboxProvisioner } from '../provisioners/sandbox/sandbox.ts';
 import { SandboxHost } from '../provisioners/sandbox/sandbox-host.ts';
 import type { EmbeddedDatabase } from '../storage/embedded.ts';
@@ -75,13 +80,13 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
   const limits = limitsOf(config);
   const sandbox = sandboxHost(config.database, { clock, draw, log });
   const listening: Listening[] = sandbox === undefined ? [] : [sandbox];
-  const guard = addressGuard(config, listening);
+  const controlPlane = controlPlaneAccess(config);
+  const guard = addressGuard(config, { listening, controlPlane });
   const openClusters = new OpenClusters({ retireAfterMs: longestUseMs(limits), guard });
   const provisioners = new ProvisionersByPlan(config.plans, [
     ownClusterProvisioner({ clusters: openClusters, guard }),
-    ...(sandbox === undefined
-      ? []
-      : [sandboxProvisioner({ clusters: openClusters, host: sandbox })]),
+    ...kymaOn(controlPlane, { config, openClusters, clock, log }),
+    ...sandboxOn(sandbox, openClusters),
   ]);
   const state = new StartupState();
   const stopping = new AbortController();
@@ -126,6 +131,36 @@ export function compose(config: Config, given: Partial<Surroundings> = {}): Comp
     drawKey,
     commandSecret,
   };
+}
+
+/** The configuration was read with the same reader. */
+function controlPlaneAccess({ controlPlane }: Config): ClusterAccess | undefined {
+  return controlPlane && readKubeconfig(controlPlane.kubeconfig.reveal());
+}
+
+/** Beside the keys of instances, which are UUIDs. */
+const CONTROL_PLANE_KEY = 'control-plane';
+
+interface KymaSurroundings extends Pick<Surroundings, 'clock' | 'log'> {
+  readonly config: Config;
+  readonly openClusters: OpenClusters;
+}
+
+/** None without a control plane. */
+function kymaOn(
+  access: ClusterAccess | undefined,
+  { config, openClusters: clusters, clock, log }: KymaSurroundings,
+): readonly Provisioner[] {
+  if (access === undefined) return [];
+  const isTrusted = true;
+  const controlPlane = new ControlPlane(() =>
+    clusters.clientFor(CONTROL_PLANE_KEY, access, { isTrusted }),
+  );
+  return [kymaProvisioner({ controlPlane, installation: config.kyma, clusters, clock, log })];
+}
+
+function sandboxOn(host: SandboxHost | undefined, clusters: OpenClusters): readonly Provisioner[] {
+  return host === undefined ? [] : [sandboxProvisioner({ clusters, host })];
 }
 
 function surroundingsOf(config: Config, given: Partial<Surroundings>): Surroundings {

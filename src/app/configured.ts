@@ -6,6 +6,7 @@ import { formatFaults } from '../config/faults.ts';
 import type { Judges } from '../config/judges.ts';
 import { readProcessConfig } from '../config/process-config.ts';
 import type { ReadingOptions } from '../config/read-config.ts';
+import { kubeconfigFault } from '../kubernetes/read-kubeconfig.ts';
 import { databaseUrlFault } from '../storage/postgres.ts';
 
 export interface Configured {
@@ -16,10 +17,11 @@ export interface Configured {
   readonly kept: readonly KeptSecretName[];
 }
 
-/** Those who know: the driver of the database, and the compiler of schemas. */
+/** Those who know: the driver of the database, the compiler of schemas, and the reader of kubeconfigs. */
 export const JUDGES: Judges = {
   databaseUrl: databaseUrlFault,
   parameterSchema: parameterSchemaFault,
+  kubeconfig: kubeconfigFault,
 };
 
 /** @returns undefined after all faults, and the warnings, were written at once; the exit status is then 2 */

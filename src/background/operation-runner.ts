@@ -3,9 +3,10 @@
 import type { Broker } from '../broker/broker.ts';
 import { addMs } from '../domain/clock.ts';
 import { UpstreamError } from '../domain/errors.ts';
-import type { Step, StepContext } from '../provisioners/provisioner.ts';
+import type { StepContext } from '../provisioners/provisioner.ts';
 import { findInstanceByKey } from '../storage/instances.ts';
 import { type ClaimedOperation, claimOperation } from '../storage/operations.ts';
+import { type Position, positionIn } from './course.ts';
 import { settleFailure, settleOutcome } from './settle-operation.ts';
 import { stepFailure } from './step-failures.ts';
 import { stepsOfOperation } from './steps-of-operation.ts';
@@ -81,27 +82,27 @@ async function runStep(
 ): Promise<Write> {
   const { operation } = claimed;
   const now = broker.clock();
+  const leasedUntil = (): Date => addMs(broker.clock(), LEASE_MS);
+  let position: Position | undefined;
   try {
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(STEP_TIMEOUT_MS)]);
-    const { step, next, context } = await prepare(broker, claimed);
-    const outcome = await step.run({ ...context, now, signal });
-    return () => {
-      const leasedUntil = addMs(broker.clock(), LEASE_MS);
-      return settleOutcome(broker, claimed, { outcome, next, leasedUntil, stopping });
-    };
+    const prepared = await prepare(broker, claimed);
+    position = prepared.position;
+    const outcome = await position.step.run({ ...prepared.context, now, signal });
+    const end = { position, outcome, stopping };
+    return () => settleOutcome(broker, claimed, { ...end, leasedUntil: leasedUntil() });
   } catch (error) {
     broker.log.warn(
       { err: error, operationId: operation.id, step: operation.step },
       'a step failed',
     );
-    return () => settleFailure(broker, claimed, stepFailure(error));
+    const end = { position, failure: stepFailure(error) };
+    return () => settleFailure(broker, claimed, { ...end, leasedUntil: leasedUntil() });
   }
 }
 
 interface Prepared {
-  readonly step: Step;
-  /** Undefined when `step` is the last one. */
-  readonly next: Step | undefined;
+  readonly position: Position;
   readonly context: Omit<StepContext, 'now' | 'signal'>;
 }
 
@@ -110,16 +111,15 @@ async function prepare(broker: Broker, { operation }: ClaimedOperation): Promise
   if (found === undefined) {
     throw new Error(`the instance of operation ${operation.id} is gone`);
   }
-  const steps = stepsOfOperation(broker, found.instance, operation.type);
-  // A step that a new release has renamed is not found: then all run again, which they can, each being idempotent.
-  const at = Math.max(
-    0,
-    steps.findIndex(({ name }) => name === operation.step),
+  const position = positionIn(
+    stepsOfOperation(broker, found.instance, operation.type),
+    operation.step,
   );
-  const step = steps[at];
-  if (step === undefined) {
-    throw new Error(`an operation of type ${operation.type} has no steps`);
+  if (position === undefined) {
+    throw new Error(`an operation of type ${operation.type} has nothing to run`);
   }
-  const runtime = broker.clusters.runtimeOf(found.instance);
-  return { step, next: steps[at + 1], context: { runtime, operation } };
+  return {
+    position,
+    context: { runtime: broker.clusters.runtimeOf(found.instance), operation },
+  };
 }

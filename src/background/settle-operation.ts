@@ -1,4 +1,4 @@
-// The one row update after a step: on to the next step, again later, or ended. Every write is guarded by the claim, so
+// The one row update after a step: on to the next step, again later, backwards to undo what was made, or ended. Every write is guarded by the claim, so
 // a runner that was paused, or whose operation was cancelled, writes nothing and stops.
 import type { Broker } from '../broker/broker.ts';
 import { addMs } from '../domain/clock.ts';
@@ -9,6 +9,7 @@ import {
   operationPostponed,
   operationSucceeded,
   operationTakenAway,
+  operationUndone,
 } from '../observability/events.ts';
 import type { Step, StepOutcome } from '../provisioners/provisioner.ts';
 import { inTransaction } from '../storage/database.ts';
@@ -20,6 +21,7 @@ import {
   postponeOperation,
 } from '../storage/operations.ts';
 import { applySuccess, sealedForInstance, tellEnded } from './apply-success.ts';
+import type { Position } from './course.ts';
 import { retryWithNewAccess } from './retry-with-new-access.ts';
 import type { StepFailure } from './step-failures.ts';
 
@@ -30,11 +32,16 @@ import type { StepFailure } from './step-failures.ts';
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
 
-export interface StepResult {
-  readonly outcome: StepOutcome;
-  /** The step that follows; undefined after the last one. */
-  readonly next: Step | undefined;
+export interface StepEnd {
+  /** Undefined where it is not known, since what should have run could not be found out. */
+  readonly position: Position | undefined;
+  /** Of what follows at once. */
   readonly leasedUntil: Date;
+}
+
+export interface StepResult extends StepEnd {
+  readonly position: Position;
+  readonly outcome: StepOutcome;
   /** Fires when the process is to stop. */
   readonly stopping: AbortSignal;
 }
@@ -45,10 +52,14 @@ export async function settleOutcome(
   claimed: ClaimedOperation,
   result: StepResult,
 ): Promise<ClaimedOperation | undefined> {
-  const { outcome, next, stopping } = result;
+  const { outcome, stopping } = result;
+  const { next, isUndoing } = result.position;
   if (outcome.outcome === 'wait') {
     const { delayMs, description } = outcome;
-    await postpone(broker, claimed, { delayMs, description, attempt: 0 });
+    return await postpone(broker, claimed, { ...result, delayMs, description, attempt: 0 });
+  }
+  if (next === undefined && isUndoing) {
+    await endAsFailed(broker, claimed, claimed.operation.description);
     return undefined;
   }
   if (next === undefined) {
@@ -129,25 +140,45 @@ const ONCE_SUCCEEDED: Readonly<Record<OperationType, string>> = {
   resume: 'The runtime is ready again.',
 };
 
-/** @returns always undefined: whatever follows, it does not follow at once */
+/** As settleOutcome. What undoes is repeated whatever it meets: nobody else would remove what was made. */
 export async function settleFailure(
   broker: Broker,
   claimed: ClaimedOperation,
-  { verdict, description, retryAfterSeconds }: StepFailure,
-): Promise<undefined> {
+  end: StepEnd & { readonly failure: StepFailure },
+): Promise<ClaimedOperation | undefined> {
   const { operation } = claimed;
-  if (verdict === 'repeat') {
+  const { verdict, description, retryAfterSeconds } = end.failure;
+  if (verdict === 'repeat' || end.position?.isUndoing === true) {
     const attempt = operation.attempt + 1;
     const wantedMs = Math.min(FIRST_DELAY_MS * 2 ** operation.attempt, LONGEST_DELAY_MS);
     const delayMs = Math.max(wantedMs, (retryAfterSeconds ?? 0) * 1000);
-    await postpone(broker, claimed, { delayMs, description, attempt });
-    return undefined;
+    return await postpone(broker, claimed, { ...end, delayMs, description, attempt });
   }
-  await fail(broker, claimed, description);
-  return undefined;
+  return await fail(broker, claimed, { ...end, description });
 }
 
+/** What was made is removed first: until then the operation goes on, with the failure as its description. */
 async function fail(
+  broker: Broker,
+  claimed: ClaimedOperation,
+  { position, leasedUntil, description }: StepEnd & { readonly description: string },
+): Promise<ClaimedOperation | undefined> {
+  const { operation, claim } = claimed;
+  const step = position?.firstUndo?.name;
+  if (step === undefined) {
+    await endAsFailed(broker, claimed, description);
+    return undefined;
+  }
+  const at = broker.clock();
+  if (!(await advanceOperation(broker.db, { claim, step, at, description, leasedUntil }))) {
+    operationTakenAway(broker.log, factsOf(operation));
+    return undefined;
+  }
+  operationUndone(broker.log, { ...factsOf(operation), cause: description });
+  return { claim, operation: { ...operation, step, attempt: 0, description } };
+}
+
+async function endAsFailed(
   broker: Broker,
   { operation, claim }: ClaimedOperation,
   description: string,
@@ -160,7 +191,7 @@ async function fail(
   }
 }
 
-interface Postponement {
+interface Postponement extends StepEnd {
   readonly delayMs: number;
   readonly description: string;
   readonly attempt: number;
@@ -170,16 +201,20 @@ interface Postponement {
 async function postpone(
   broker: Broker,
   claimed: ClaimedOperation,
-  { delayMs, description, attempt }: Postponement,
-): Promise<void> {
+  postponement: Postponement,
+): Promise<ClaimedOperation | undefined> {
+  const { delayMs, attempt } = postponement;
   const { operation, claim } = claimed;
+  const isUndoing = postponement.position?.isUndoing ?? false;
+  // What the user is told is why the operation has failed, and not what holds up its undoing.
+  const description = isUndoing ? operation.description : postponement.description;
   const now = broker.clock();
-  if (operation.deadline <= now) {
-    await fail(broker, claimed, `Given up at the deadline. ${description}`);
-    return;
+  if (operation.deadline <= now && !isUndoing) {
+    const givenUp = `Given up at the deadline. ${description}`;
+    return await fail(broker, claimed, { ...postponement, description: givenUp });
   }
   const wanted = addMs(now, delayMs);
-  const nextRunAt = wanted < operation.deadline ? wanted : operation.deadline;
+  const nextRunAt = wanted < operation.deadline || isUndoing ? wanted : operation.deadline;
   const postponed = await inTransaction(broker.db, async (tx) => {
     const holds = await postponeOperation(tx, { claim, attempt, nextRunAt, description });
     if (holds) {
@@ -188,10 +223,12 @@ async function postpone(
     return holds;
   });
   if (postponed) {
-    operationPostponed(broker.log, { ...factsOf(operation), cause: description, nextRunAt });
+    const cause = postponement.description;
+    operationPostponed(broker.log, { ...factsOf(operation), cause, nextRunAt });
   } else {
     operationTakenAway(broker.log, factsOf(operation));
   }
+  return undefined;
 }
 
 function factsOf({ id, instanceKey, type }: Operation) {

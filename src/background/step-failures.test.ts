@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 
-import { BrokerError, UpstreamError, type UpstreamReason } from '../domain/errors.ts';
+import {
+  BrokerError,
+  UpstreamError,
+  type UpstreamReason,
+  type UpstreamSystem,
+} from '../domain/errors.ts';
 import { stepFailure } from './step-failures.ts';
 
-function failure(reason: UpstreamReason) {
+function failure(reason: UpstreamReason, system: UpstreamSystem = 'cluster') {
   return stepFailure(
     new UpstreamError({
-      system: 'cluster',
+      system,
       action: 'get namespaces',
       reason,
       detail: 'connect ECONNREFUSED 10.1.2.3:6443',
@@ -28,6 +33,18 @@ describe('a step that failed', () => {
     ['malformed-answer', 'abandon', 'The cluster does not answer as a Kubernetes API server.'],
   ])('by %s: %s, and names no host', (reason, verdict, description) => {
     expect(failure(reason)).toEqual({ verdict, description });
+  });
+
+  it.each<[UpstreamReason, string, string]>([
+    ['unreachable', 'repeat', 'The control plane cannot be reached.'],
+    ['timed-out', 'repeat', 'The control plane does not answer in time.'],
+    ['unauthorized', 'repeat', 'The control plane does not accept the credentials of the broker.'],
+    ['forbidden', 'repeat', 'The control plane denies a right that the broker needs.'],
+    ['not-found', 'repeat', 'The control plane does not know an object that must be there.'],
+    ['malformed-answer', 'repeat', 'The control plane does not answer as a Kubernetes API server.'],
+    ['invalid', 'abandon', 'The control plane rejects a request as invalid.'],
+  ])('at the control plane by %s: %s', (reason, verdict, description) => {
+    expect(failure(reason, 'control-plane')).toEqual({ verdict, description });
   });
 
   it('ends the operation with the words of a refusal', () => {

@@ -1,5 +1,10 @@
 // What follows from a step that threw: is the operation worth another try, and what is its user told.
-import { BrokerError, UpstreamError, type UpstreamReason } from '../domain/errors.ts';
+import {
+  BrokerError,
+  UpstreamError,
+  type UpstreamReason,
+  type UpstreamSystem,
+} from '../domain/errors.ts';
 import { AddressRefusedError, sentenceOfRefusal } from '../kubernetes/address-guard.ts';
 
 /** `abandon`: no repeat can help. `repeat`: later, with the description shown meanwhile. */
@@ -17,7 +22,7 @@ export function stepFailure(error: unknown): StepFailure {
   if (error instanceof UpstreamError) {
     const { retryAfterSeconds } = error;
     return {
-      verdict: error.retryable ? 'repeat' : 'abandon',
+      verdict: isWorthRepeating(error) ? 'repeat' : 'abandon',
       description: describe(error),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     };
@@ -26,15 +31,33 @@ export function stepFailure(error: unknown): StepFailure {
   return { verdict: 'repeat', description: 'An internal error occurred; it is tried again.' };
 }
 
+/** What our own control plane refuses today is ours to mend, and no reason to give up what a user has ordered. */
+function isWorthRepeating({ system, reason, retryable }: UpstreamError): boolean {
+  return retryable || (system === 'control-plane' && reason !== 'invalid');
+}
+
 /** No host, no text of the cluster: a platform shows this to its user. */
 function describe(error: UpstreamError): string {
   if (error instanceof AddressRefusedError) {
     return sentenceOfRefusal(error.kind);
   }
   const { system, reason } = error;
-  const subject = system === 'database' ? 'The database of the broker' : 'The cluster';
-  return `${subject} ${PREDICATES[reason]}.`;
+  const ours = system === 'cluster' ? undefined : OF_OUR_OWN[reason];
+  return `${SUBJECTS[system]} ${ours ?? PREDICATES[reason]}.`;
 }
+
+const SUBJECTS: Readonly<Record<UpstreamSystem, string>> = {
+  cluster: 'The cluster',
+  database: 'The database of the broker',
+  'control-plane': 'The control plane',
+  gardener: 'Gardener',
+};
+
+/** Where no user has given a kubeconfig. */
+const OF_OUR_OWN: Partial<Record<UpstreamReason, string>> = {
+  unauthorized: 'does not accept the credentials of the broker',
+  forbidden: 'denies a right that the broker needs',
+};
 
 const PREDICATES: Readonly<Record<UpstreamReason, string>> = {
   unauthorized: 'does not accept the credentials of the kubeconfig',

@@ -16,7 +16,7 @@ export function stepsOfOperation(
   const provisioner = broker.provisioners.provisionerOf(instance);
   switch (type) {
     case 'provision':
-      return byPlan(provisioner.provision, planToMake(broker, instance));
+      return byPlan(provisioner.provision, () => planToMake(broker, instance));
     case 'update':
       return updateSteps(broker, provisioner.update, broker.provisioners.planOf(instance));
     case 'deprovision':
@@ -24,7 +24,7 @@ export function stepsOfOperation(
     case 'suspend':
       return [revokeBindings(broker), ...provisioner.suspend];
     case 'resume':
-      return byPlan(provisioner.resume, broker.provisioners.planOf(instance));
+      return byPlan(provisioner.resume, () => broker.provisioners.planOf(instance));
   }
 }
 
@@ -36,8 +36,12 @@ function planToMake({ provisioners }: Broker, instance: Instance): Plan {
   return plan;
 }
 
-function byPlan(steps: readonly Step<ProvisionContext>[], plan: Plan): readonly Step[] {
-  return steps.map(({ name, run }) => ({ name, run: (context) => run({ ...context, plan }) }));
+/** What was made is undone without the plan, too, so it is asked for when it is needed. */
+function byPlan(steps: readonly Step<ProvisionContext>[], planOf: () => Plan): readonly Step[] {
+  return steps.map(({ run, ...step }) => ({
+    ...step,
+    run: async (context) => await run({ ...context, plan: planOf() }),
+  }));
 }
 
 /** What is asked of no system is still one step, since what it changes is stored with the end of the last one. */
@@ -54,8 +58,8 @@ function updateSteps(
   if (steps.length === 0) {
     return [NOTHING_TO_ASK];
   }
-  return steps.map(({ name, run }) => ({
-    name,
+  return steps.map(({ run, ...step }) => ({
+    ...step,
     run: (context) => {
       const newAccess = () => clusters.newAccessOf(db, context.operation.id);
       return run({ ...context, plan, newAccess });

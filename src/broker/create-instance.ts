@@ -148,6 +148,7 @@ async function insert(
       provisioner: provisioner.name,
       name: typeof name === 'string' ? name : DEFAULT_NAME,
       region: typeof region === 'string' ? region : request.platformRegion,
+      platformRegion: request.platformRegion,
       runtimeId: draw.uuid(),
       accounts: request.accounts,
       parameters: admitted.parameters,

@@ -20,12 +20,6 @@ export interface DeleteInstanceRequest {
 }
 
 /**
- * A silent cluster holds a deprovisioning for two minutes (`revoke-bindings`), and a suspension as well; the rest is
- * room for a busy runner.
- */
-export const DEPROVISION_SECONDS = 10 * 60;
-
-/**
  * A repeat answers with the operation that runs.
  * @throws BrokerError by the state of the instance (OSB 2.17, Deprovisioning)
  */
@@ -92,7 +86,7 @@ async function accept(
     instanceKey: instance.key,
     type: 'deprovision',
     description: 'Deprovisioning was accepted.',
-    deadline: addSeconds(now, DEPROVISION_SECONDS),
+    deadline: addSeconds(now, broker.provisioners.deprovisionSecondsOf(instance)),
     createdAt: now,
   });
   await broker.jobs.wake(tx, { operationId, at: now });

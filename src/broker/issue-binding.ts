@@ -112,8 +112,16 @@ async function makeOrUndo(broker: Broker, order: IssueOrder): Promise<Made> {
   try {
     // Before a client is opened: where it fails nothing was made, and nothing is to be undone.
     const ordered = grantOrder(broker, order);
-    client = await broker.clusters.open(instance, signal);
-    const issued = await issueGrant(client, ordered);
+    const first = await broker.clusters.open(instance, signal);
+    client = first;
+    const issued = await issueGrant(first, ordered).catch(async (error: unknown) => {
+      // Who was let in when the connection was opened may be refused by now. What is refused makes nothing; where
+      // something was made all the same, the second issue meets it as a conflict, and all is undone.
+      const refused = { refused: first.access, error, signal };
+      const renewed = await broker.clusters.openRenewed(instance, refused);
+      client = renewed;
+      return await issueGrant(renewed, ordered);
+    });
     await broker.clusters.confirm(client, instance, signal);
     return { client, issued };
   } catch (error) {

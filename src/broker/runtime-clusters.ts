@@ -2,7 +2,7 @@
 // What a client does is left to kubernetes/, where access comes from to the provisioner.
 import { BrokerError, UpstreamError } from '../domain/errors.ts';
 import type { Instance } from '../domain/instance.ts';
-import { type ClusterAccess, parseAccess } from '../kubernetes/cluster-access.ts';
+import { type ClusterAccess, parseAccess, sameAccess } from '../kubernetes/cluster-access.ts';
 import type { ClusterClient } from '../kubernetes/cluster-client.ts';
 import { ClusterIdentity } from '../kubernetes/cluster-identity.ts';
 import type { OpenClusters } from '../kubernetes/open-clusters.ts';
@@ -58,14 +58,43 @@ export class RuntimeClusters {
    * @throws UpstreamError when the cluster or the source of its access fails
    */
   async open(instance: Instance, signal?: AbortSignal): Promise<ClusterClient> {
+    const client = await this.#clientOf(instance);
+    try {
+      await this.confirm(client, instance, signal);
+      return client;
+    } catch (error) {
+      return await this.openRenewed(instance, { refused: client.access, error, signal });
+    }
+  }
+
+  /**
+   * For who was refused by the cluster: admin access that was replaced at its source since it was read there is taken
+   * up at once.
+   * @returns a client with the new access
+   * @throws `error` where it was no refusal of the access, or the source still has the same; else as `open` does
+   */
+  async openRenewed(
+    instance: Instance,
+    { refused, error, signal }: RefusedAccess,
+  ): Promise<ClusterClient> {
+    const provisioner = this.#parts.provisioners.provisionerOf(instance);
+    // Where it is read at each opening, it is the newest there is.
+    const isKept = provisioner.forgetAccess !== undefined;
+    if (!isRefusalOfAccess(error) || !isKept) throw error;
+    this.forget(instance.key);
+    const client = await this.#clientOf(instance);
+    if (sameAccess(client.access, refused)) throw error;
+    await this.confirm(client, instance, signal);
+    return client;
+  }
+
+  async #clientOf(instance: Instance): Promise<ClusterClient> {
     const { provisioners, openClusters } = this.#parts;
     const runtime = this.runtimeOf(instance);
     const provisioner = provisioners.provisionerOf(instance);
     const access = await provisioner.adminAccess(runtime);
     const isTrusted = provisioner.trustsAddresses ?? false;
-    const client = openClusters.clientFor(instance.key, access, { isTrusted });
-    await this.confirm(client, instance, signal);
-    return client;
+    return openClusters.clientFor(instance.key, access, { isTrusted });
   }
 
   /**
@@ -89,16 +118,28 @@ export class RuntimeClusters {
 
   /** To be told every failure of a call: after these two the access is read and the cluster asked anew. */
   noticeFailure(instance: Instance, error: unknown): void {
-    if (
-      error instanceof UpstreamError &&
-      (error.reason === 'unauthorized' || error.reason === 'tls')
-    ) {
-      this.forget(instance.key);
-    }
+    if (isRefusalOfAccess(error)) this.forget(instance.key);
   }
 
   /** Also for when the access is erased, which must not live on in an open client. */
   forget(instanceKey: string): void {
     this.#parts.openClusters.drop(instanceKey);
+    this.#parts.provisioners.forgetAccess(instanceKey);
   }
+}
+
+export interface RefusedAccess {
+  readonly refused: ClusterAccess;
+  /** What the cluster, or the connection to it, answered. */
+  readonly error: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** That of the cluster, and not of the source of its access. */
+function isRefusalOfAccess(error: unknown): boolean {
+  return (
+    error instanceof UpstreamError &&
+    error.system === 'cluster' &&
+    (error.reason === 'unauthorized' || error.reason === 'tls')
+  );
 }

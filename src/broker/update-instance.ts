@@ -24,7 +24,6 @@ import { SealingError } from '../storage/sealing.ts';
 import { MAINTENANCE_CONFLICT } from './admit-instance.ts';
 import { admitUpdate, type NamedUpdate, type UpdateAdmission } from './admit-update.ts';
 import type { Broker } from './broker.ts';
-import { DEPROVISION_SECONDS } from './delete-instance.ts';
 
 export interface UpdateInstanceRequest extends NamedUpdate {
   readonly instanceId: string;
@@ -225,7 +224,7 @@ async function start(broker: Broker, tx: OpenTransaction, order: Start): Promise
   const operationId = broker.draw.uuid();
   const endingGrants =
     type === 'suspend' ? await endBindingsOfInstance(tx, { instanceKey: instance.key, at }) : 0;
-  const { suspensionRemovesRuntime, provisionSeconds } =
+  const { suspensionRemovesRuntime, provisionSeconds, deprovisionSeconds } =
     broker.provisioners.provisionerOf(instance);
   if (type === 'resume' && suspensionRemovesRuntime === true) {
     await nameNextRuntime(broker, tx, { found, at });
@@ -236,7 +235,7 @@ async function start(broker: Broker, tx: OpenTransaction, order: Start): Promise
     instanceKey: instance.key,
     type,
     description: ACCEPTED[type],
-    deadline: addSeconds(at, type === 'suspend' ? DEPROVISION_SECONDS : provisionSeconds),
+    deadline: addSeconds(at, type === 'suspend' ? deprovisionSeconds : provisionSeconds),
     createdAt: at,
     change,
     sealedAccess:

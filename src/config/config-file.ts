@@ -1,11 +1,13 @@
 // The configuration file: YAML with a mapping at its top. Only what this version uses is a key.
 import { parse, YAMLParseError } from 'yaml';
 import type { AddressRules } from '../domain/address-pattern.ts';
+import type { KymaInstallation } from '../domain/kyma-installation.ts';
 import type { Plan } from '../domain/plan.ts';
 import { readAddressRules } from './address-settings.ts';
 import type { Sources } from './environment.ts';
 import type { ConfigFault } from './faults.ts';
 import { integerBetween, textLike } from './kinds.ts';
+import { readKymaInstallation } from './kyma-installation-settings.ts';
 import { type PlanPlace, readPlans } from './plan-settings.ts';
 import { below, mappingAt, readSection } from './section.ts';
 
@@ -29,6 +31,7 @@ export interface FileSettings {
   readonly defaultRegion: string;
   readonly createTimeoutSeconds: number;
   readonly clusterAddresses: AddressRules;
+  readonly kyma: KymaInstallation;
   readonly plans: readonly Plan[];
 }
 
@@ -39,12 +42,13 @@ export function readConfigFile(
 ): FileSettings {
   const top: PlanPlace = { path: '', faults, judgeSchema: judges.parameterSchema };
   const mapping = mappingAt(text === undefined ? undefined : parseYaml(text, faults), top);
-  const subsections = ['clusterAddresses', 'plans'];
+  const subsections = ['clusterAddresses', 'kyma', 'plans'];
   const settings = readSection(mapping, { kinds: TOP_KINDS, subsections }, top);
   return {
     defaultRegion: settings.defaultRegion ?? DEFAULT_REGION,
     createTimeoutSeconds: settings.createTimeoutSeconds ?? DEFAULT_CREATE_TIMEOUT_SECONDS,
     clusterAddresses: readAddressRules(mapping['clusterAddresses'], below(top, 'clusterAddresses')),
+    kyma: readKymaInstallation(mapping['kyma'], below(top, 'kyma')),
     plans: readPlans(mapping['plans'], below(top, 'plans')),
   };
 }

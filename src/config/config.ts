@@ -1,6 +1,7 @@
 // What a configured broker knows when it starts. Everything is checked before it gets here, and frozen: nothing can be
 // half configured, and nobody can change it afterwards. How it was written down is read-config.ts's business.
 import type { AddressRules } from '../domain/address-pattern.ts';
+import type { KymaInstallation } from '../domain/kyma-installation.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { Secret } from '../domain/secret.ts';
 
@@ -35,6 +36,12 @@ export interface SealingKey {
   readonly key: Secret<Uint8Array>;
 }
 
+/** Where Kyma runtimes are made (KCP). */
+export interface ControlPlaneSetting {
+  /** Its text, which the reader of kubeconfigs has accepted. */
+  readonly kubeconfig: Secret;
+}
+
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export const LOG_FORMATS = ['json', 'pretty'] as const;
@@ -53,6 +60,9 @@ export interface Config {
   /** Region of platforms that name none in their URL. */
   readonly defaultRegion: string;
   readonly createTimeoutSeconds: number;
+  /** Undefined: no plan of the provisioner `kyma` is offered. */
+  readonly controlPlane: ControlPlaneSetting | undefined;
+  readonly kyma: KymaInstallation;
   /** What operators allow and deny beyond the rules for addresses of own clusters. */
   readonly clusterAddresses: AddressRules;
   /** The built-in ones as changed by the file, then those the file adds; disabled ones included. */

@@ -14,7 +14,11 @@ const KEPT = {
 
 const HERE: Environment = { RUNTIME_BROKER_DATA_DIR: 'folder' };
 
-const NO_JUDGES = { databaseUrl: () => undefined, parameterSchema: () => undefined };
+const NO_JUDGES = {
+  databaseUrl: () => undefined,
+  parameterSchema: () => undefined,
+  kubeconfig: () => undefined,
+};
 
 function read(
   env: Environment,

@@ -9,4 +9,6 @@ export interface Judges {
   readonly databaseUrl: (url: Secret) => string | undefined;
   /** Of a schema of the right form: whether it can be enforced. */
   readonly parameterSchema: (schema: JsonObject) => string | undefined;
+  /** Of a kubeconfig's text: whether it leads to a cluster. */
+  readonly kubeconfig: (text: Secret) => string | undefined;
 }

@@ -15,7 +15,11 @@ const ENOUGH: Environment = {
 };
 
 /** The driver and the schema compiler have tests of their own; here they find fault only where a test says so. */
-const LENIENT: Judges = { databaseUrl: () => undefined, parameterSchema: () => undefined };
+const LENIENT: Judges = {
+  databaseUrl: () => undefined,
+  parameterSchema: () => undefined,
+  kubeconfig: () => undefined,
+};
 
 function read(
   env: Environment,
@@ -441,6 +445,7 @@ plans:
   mine: {schemas: {create: {type: strin}}, id: mine}
 `;
     const judged = readYaml(yaml, {
+      ...LENIENT,
       databaseUrl: () => 'a URL of no use',
       parameterSchema: ({ type }) => (type === 'strin' ? 'a schema of no use' : undefined),
     });
@@ -459,5 +464,59 @@ plans:
 
     expect(result.ok ? '' : formatFaults(result.faults)).toContain('line 1');
     expect(result.ok ? '' : formatFaults(result.faults)).not.toContain('hunter2');
+  });
+});
+
+describe('the control plane', () => {
+  const env = { ...ENOUGH, RUNTIME_BROKER_KCP_KUBECONFIG: 'kcp.yaml' };
+
+  it('is what a kubeconfig leads to, whose text is a secret', () => {
+    const config = configOf(read(env, { 'kcp.yaml': 'apiVersion: v1' }));
+    expect(config.controlPlane?.kubeconfig.reveal()).toBe('apiVersion: v1');
+    expect(JSON.stringify(config)).not.toContain('apiVersion');
+    expect(configOf(read(ENOUGH)).controlPlane).toBeUndefined();
+  });
+
+  it('is a fault where the file cannot be read, or is no kubeconfig', () => {
+    expect(faultsOf(read(env))).toEqual([
+      'env RUNTIME_BROKER_KCP_KUBECONFIG: the name of a file that cannot be read (ENOENT)',
+    ]);
+    const judges: Judges = { ...LENIENT, kubeconfig: () => 'a file of no use' };
+    expect(faultsOf(read(env, { 'kcp.yaml': 'x' }, judges))).toEqual([
+      'env RUNTIME_BROKER_KCP_KUBECONFIG: a file of no use',
+    ]);
+  });
+
+  it('has what is the same for all its runtimes', () => {
+    expect(configOf(read(ENOUGH)).kyma).toEqual({
+      channel: 'regular',
+      modules: [],
+      pollSeconds: 10,
+      secretBindings: { aws: 'aws', azure: 'azure', gcp: 'gcp' },
+    });
+    const yaml = `
+kyma:
+  channel: fast
+  modules: [{name: btp-operator}, {name: istio, channel: regular}]
+  pollSeconds: 5
+  secretBindings: {gcp: account-3}
+`;
+    expect(configOf(readYaml(yaml)).kyma).toEqual({
+      channel: 'fast',
+      modules: [{ name: 'btp-operator' }, { name: 'istio', channel: 'regular' }],
+      pollSeconds: 5,
+      secretBindings: { aws: 'aws', azure: 'azure', gcp: 'account-3' },
+    });
+  });
+
+  it.each([
+    ['kyma: {channel: F}', 'kyma.channel: a text'],
+    ['kyma: {modules: [istio]}', 'kyma.modules: a list'],
+    ['kyma: {modules: [{name: istio, canal: fast}]}', 'kyma.modules: a list'],
+    ['kyma: {pollSeconds: 0}', 'kyma.pollSeconds: the number 0'],
+    ['kyma: {secretBindings: {aws: A B}}', 'kyma.secretBindings.aws: a text'],
+    ['kyma: {secretBindings: {openstack: a}}', 'kyma.secretBindings.openstack: an unknown key'],
+  ])('tells the fault of %s', (yaml, fault) => {
+    expect(faultsOf(readYaml(yaml))).toEqual([fault]);
   });
 });

@@ -2,7 +2,7 @@
 // Starting, and what to say to the user, is the caller's business.
 import { Secret } from '../domain/secret.ts';
 import { readOperatorAuth, readPlatformAuth } from './auth-settings.ts';
-import type { Config, DatabaseSetting, ListenAddress } from './config.ts';
+import type { Config, ControlPlaneSetting, DatabaseSetting, ListenAddress } from './config.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './config.ts';
 import { readConfigFile } from './config-file.ts';
 import { deepFreeze } from './deep-freeze.ts';
@@ -59,6 +59,7 @@ export function readConfig(
   const operatorAuth = readOperatorAuth(sources, database);
   const sealingKeys = readKeys(sources, database);
   const log = readLog(sources);
+  const controlPlane = readControlPlane(sources);
   const file = readFileSettings(sources);
   const warnings = unreadVariables(env);
   if (sources.faults.length > 0 || platformAuth === undefined || sealingKeys === undefined) {
@@ -71,6 +72,7 @@ export function readConfig(
     operatorAuth,
     sealingKeys,
     ...log,
+    controlPlane,
     ...file,
   };
   return { ok: true, config: deepFreeze<Config>(config), warnings, kept: sources.kept };
@@ -146,6 +148,23 @@ function readLog(sources: Sources): Pick<Config, 'logLevel' | 'logFormat'> {
     logFormat: readChoice(sources, 'RUNTIME_BROKER_LOG_FORMAT', LOG_FORMATS),
   };
 }
+
+function readControlPlane(sources: Sources): ControlPlaneSetting | undefined {
+  const name = 'RUNTIME_BROKER_KCP_KUBECONFIG';
+  const path = readPlain(sources, name);
+  const text = path === undefined ? undefined : readNamedFile(sources, name, path);
+  if (text === undefined) {
+    return undefined;
+  }
+  const kubeconfig = new Secret(text);
+  const found = sources.judges.kubeconfig(kubeconfig);
+  if (found !== undefined) {
+    sources.faults.push({ path: `env ${name}`, found, allowed: KUBECONFIG_FORM });
+  }
+  return { kubeconfig };
+}
+
+const KUBECONFIG_FORM = 'the name of a readable file that is a kubeconfig with all data inside it';
 
 function readFileSettings(sources: Sources) {
   const path = readPlain(sources, 'RUNTIME_BROKER_CONFIG');

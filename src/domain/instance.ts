@@ -24,7 +24,10 @@ export interface Instance {
   readonly provisioner: ProvisionerName;
   /** Names the cluster, context and user in issued kubeconfigs. */
   readonly name: string;
+  /** Where the runtime is. */
   readonly region: string;
+  /** BTP region of the platform that asked for it. */
+  readonly platformRegion: string;
   readonly runtimeId: string | undefined;
   readonly accounts: Accounts;
   /** As requested, without secrets. */

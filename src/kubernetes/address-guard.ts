@@ -147,7 +147,7 @@ function answer(
 }
 
 /** URL writes IPv4 addresses in one way, however they were spelled. */
-function endpointOf(server: string): OwnEndpoint {
+export function endpointOf(server: string): OwnEndpoint {
   const { hostname, port } = new URL(server);
   return {
     host: hostname.replaceAll(/[[\]]/g, ''),

@@ -19,6 +19,17 @@ export function readKubeconfig(text: string): ClusterAccess {
   }
 }
 
+/** @returns what is wrong with a kubeconfig of our own configuration, as a noun phrase that quotes none of it */
+export function kubeconfigFault(text: Secret): string | undefined {
+  try {
+    readAccess(parseKubeconfigYaml(text.reveal()));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeconfigFormError)) throw error;
+    return `a file in which something is not as it must be (${error.message})`;
+  }
+}
+
 function readAccess(file: KubeconfigMap): ClusterAccess {
   allowOnly(file, '', {
     read: ['apiVersion', 'kind', 'current-context', 'clusters', 'contexts', 'users'],

@@ -46,7 +46,7 @@ export interface IssuedGrant {
  * Nothing is handed out before all four calls have succeeded. On failure none of them is in flight any more, some of
  * the objects may be there, and the failure that came first is thrown: `conflict` where something of this name was
  * there before (it is not adopted), NamespaceMissingError, ClusterClockError, or what else the client throws. Not to be repeated under
- * the same name.
+ * the same name, unless the failure was `unauthorized` or `tls`.
  */
 export async function issueGrant(client: ClusterClient, order: GrantOrder): Promise<IssuedGrant> {
   // The role binding does not wait for its role: whoever may `bind` need not, and that is one of the rights that an

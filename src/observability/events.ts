@@ -59,6 +59,14 @@ export function operationFailed(
   log.warn({ event: 'operation-failed', ...facts }, 'operation failed');
 }
 
+/** It has failed, and what it made is being removed; it counts as failed once that is done. `cause` as above. */
+export function operationUndone(
+  log: Logger,
+  facts: OperationFacts & { readonly cause: string },
+): void {
+  log.warn({ event: 'operation-undone', ...facts }, 'operation is being undone');
+}
+
 /** The runner's claim did not hold any more: cancelled, or claimed by another. What it brought was not stored. */
 export function operationTakenAway(log: Logger, facts: OperationFacts): void {
   log.info({ event: 'operation-taken-away', ...facts }, 'operation taken away from its runner');

@@ -3,6 +3,7 @@ import { BUILT_IN_PLANS } from '../domain/built-in-plans.ts';
 import type { Instance } from '../domain/instance.ts';
 import type { Plan, ProvisionerName } from '../domain/plan.ts';
 import type { Provisioner } from './provisioner.ts';
+import { DEPROVISION_SECONDS } from './steps/deprovision-seconds.ts';
 
 export class ProvisionersByPlan {
   readonly #plans: ReadonlyMap<string, Plan>;
@@ -23,6 +24,18 @@ export class ProvisionersByPlan {
   /** Any plan that is configured, offered or not: instances outlive a plan's place in the catalog. */
   plan(planId: string): Plan | undefined {
     return this.#plans.get(planId);
+  }
+
+  /** Of an instance, also where its provisioner was switched off: the request to delete it is accepted all the same. */
+  deprovisionSecondsOf(named: { readonly provisioner: ProvisionerName }): number {
+    return this.#provisioners.get(named.provisioner)?.deprovisionSeconds ?? DEPROVISION_SECONDS;
+  }
+
+  /** Whoever keeps the admin access of that instance in memory asks for it anew. */
+  forgetAccess(instanceKey: string): void {
+    for (const provisioner of this.#provisioners.values()) {
+      provisioner.forgetAccess?.(instanceKey);
+    }
   }
 
   /**

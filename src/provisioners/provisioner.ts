@@ -53,6 +53,11 @@ export type StepOutcome =
 export interface Step<Context extends StepContext = StepContext> {
   readonly name: string;
   readonly run: (context: Context) => Promise<StepOutcome>;
+  /**
+   * Removes what `run` may have made, as far as that is to be gone once the operation has failed. Idempotent as well, and
+   * repeated until it is done: there is nobody left to fail for.
+   */
+  readonly undo?: (context: StepContext) => Promise<StepOutcome>;
 }
 
 export interface AdmittedParameters {
@@ -67,6 +72,8 @@ export interface Provisioner {
   /** How long making, changing or resuming a runtime may take before it ends as failed. */
   readonly provisionSeconds: number;
   readonly provision: readonly Step<ProvisionContext>[];
+  /** How long deprovisioning, or a suspension, may take, the revocation of bindings included, before it ends as failed. */
+  readonly deprovisionSeconds: number;
   /** Run after the instance's bindings have been ended. */
   readonly deprovision: readonly Step[];
   /**
@@ -98,6 +105,8 @@ export interface Provisioner {
   readonly trustsAddresses?: true;
   /** @throws UpstreamError when the source of admin access fails. */
   adminAccess(runtime: Runtime): Promise<ClusterAccess>;
+  /** Set where admin access is kept in memory; the next call of adminAccess asks its source. */
+  forgetAccess?(instanceKey: string): void;
   /**
    * Whether whoever makes its clusters says that this one does not exist any more, which ends what is left on it. A
    * cluster that is silent is not gone; where nobody can say, a provisioner leaves this out.

@@ -49,6 +49,7 @@ export async function insertInstance(
       provisioner: instance.provisioner,
       name: instance.name,
       region: instance.region,
+      platform_region: instance.platformRegion,
       runtime_id: instance.runtimeId ?? null,
       global_account_id: accounts.globalAccountId ?? null,
       subaccount_id: accounts.subaccountId ?? null,

@@ -6,12 +6,14 @@ import type { Db, Tx } from './database.ts';
 import { up as ledger } from './migrations/0001-ledger.ts';
 import { up as reconcilers } from './migrations/0002-reconcilers.ts';
 import { up as updates } from './migrations/0003-updates.ts';
+import { up as platformRegion } from './migrations/0004-platform-region.ts';
 
 /** In the order of their names. One that was released never changes. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-ledger': { up: ledger },
   '0002-reconcilers': { up: reconcilers },
   '0003-updates': { up: updates },
+  '0004-platform-region': { up: platformRegion },
 };
 
 const TABLE = 'schema_migrations';

@@ -14,6 +14,7 @@ export const INSTANCE_COLUMNS = [
   'provisioner',
   'name',
   'region',
+  'platform_region',
   'runtime_id',
   'global_account_id',
   'subaccount_id',
@@ -100,6 +101,8 @@ export function toInstance(row: InstanceRow): Instance {
     provisioner: row.provisioner,
     name: row.name,
     region: row.region,
+    // Of instances made before it was kept apart, where it is known only if no other region was asked for.
+    platformRegion: row.platform_region ?? row.region,
     runtimeId: row.runtime_id ?? undefined,
     accounts: toAccounts(row),
     parameters: row.parameters,

@@ -21,6 +21,7 @@ export interface InstancesTable {
   provisioner: ProvisionerName;
   name: string;
   region: string;
+  platform_region: string | null;
   runtime_id: string | null;
   global_account_id: string | null;
   subaccount_id: string | null;

@@ -72,7 +72,7 @@ function namesInCode(): readonly string[] {
 function keysInCode(): readonly string[] {
   const faults = faultsOf(
     withFile(
-      'unknown: 1\nclusterAddresses: {unknown: 1}\nplans: {new: {unknown: 1, binding: {unknown: 1}, schemas: {unknown: 1}}}',
+      'unknown: 1\nclusterAddresses: {unknown: 1}\nkyma: {unknown: 1, secretBindings: {unknown: 1}}\nplans: {new: {unknown: 1, binding: {unknown: 1}, schemas: {unknown: 1}}}',
     ),
   );
   return faults
@@ -90,6 +90,7 @@ const NOTHING_FITS = `
 defaultRegion: []
 createTimeoutSeconds: []
 clusterAddresses: {allow: 1, deny: 1}
+kyma: {channel: 1, modules: 1, pollSeconds: a, secretBindings: {aws: 1, azure: 1, gcp: 1}}
 plans:
   own_cluster: {id: [], description: [], displayName: [], enabled: [], bindable: [], free: [], provisioner: [],
     namespace: [], maximumPollingSeconds: [],
@@ -107,6 +108,7 @@ const WRONG_ENVIRONMENT = {
   RUNTIME_BROKER_USERNAME: 'a:b',
   RUNTIME_BROKER_OPERATOR_USERNAME: 'a:b',
   RUNTIME_BROKER_CONFIG: 'x',
+  RUNTIME_BROKER_KCP_KUBECONFIG: 'x',
   RUNTIME_BROKER_LOG_LEVEL: 'x',
   RUNTIME_BROKER_LOG_FORMAT: 'x',
 };
@@ -160,7 +162,13 @@ describe('docs/configuration.md', () => {
     ]);
     const documented = KEYS.map(({ name, allowed }) => [name, allowed]);
     expect(Object.fromEntries(documented)).toEqual(
-      Object.fromEntries([['clusterAddresses', 'a mapping'], ['plans', 'a mapping'], ...faults]),
+      Object.fromEntries([
+        ...['clusterAddresses', 'kyma', 'kyma.secretBindings', 'plans'].map((key) => [
+          key,
+          'a mapping',
+        ]),
+        ...faults,
+      ]),
     );
   });
 
@@ -180,6 +188,11 @@ describe('docs/configuration.md', () => {
       RUNTIME_BROKER_LOG_LEVEL: `\`${config.logLevel}\``,
       defaultRegion: `\`${config.defaultRegion}\``,
       createTimeoutSeconds: `\`${config.createTimeoutSeconds}\``,
+      'kyma.channel': `\`${config.kyma.channel}\``,
+      'kyma.pollSeconds': `\`${config.kyma.pollSeconds}\``,
+      'kyma.secretBindings.aws': `\`${config.kyma.secretBindings.aws}\``,
+      'kyma.secretBindings.azure': `\`${config.kyma.secretBindings.azure}\``,
+      'kyma.secretBindings.gcp': `\`${config.kyma.secretBindings.gcp}\``,
       'plans.<name>.enabled': `\`${plan?.enabled}\``,
       'plans.<name>.bindable': `\`${plan?.bindable}\``,
       'plans.<name>.namespace': `\`${plan?.namespace}\``,

@@ -26,6 +26,8 @@ export interface TestBrokerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Text of the file that RUNTIME_BROKER_CONFIG names. */
   readonly configFile?: string;
+  /** Text of further files, by the names that settings have for them. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly given?: Partial<Surroundings>;
   /** Where false, operations run, and nothing else in the background: a test runs the reconcilers' passes itself. */
   readonly reconciles?: boolean;
@@ -35,7 +37,8 @@ export interface TestBrokerOptions {
 export async function openBroker(options: TestBrokerOptions): Promise<TestBroker> {
   const file = options.configFile === undefined ? {} : { RUNTIME_BROKER_CONFIG: 'config.yaml' };
   const settings = brokerSettings(options.databaseUrl, { ...file, ...options.env });
-  const read = readConfig(settings.env, () => options.configFile ?? '', JUDGES);
+  const textOf = (path: string): string => options.files?.[path] ?? options.configFile ?? '';
+  const read = readConfig(settings.env, textOf, JUDGES);
   if (!read.ok) {
     throw new Error(`the test's configuration is wrong: ${JSON.stringify(read.faults)}`);
   }

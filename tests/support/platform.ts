@@ -38,6 +38,7 @@ export interface PlatformOptions {
 /** `kymaruntime` and its plans, whose ids never change. */
 export const SERVICE_ID = '47c9dcbf-ff30-448e-ab36-d3bad66ba281';
 export const OWN_CLUSTER_PLAN_ID = '03e3cb66-a4c6-4c6a-b4b0-5d42224debea';
+export const AWS_PLAN_ID = '361c511f-f939-4621-b228-d0fb79a1fe15';
 export const SANDBOX_PLAN_ID = '5e7b1c1a-7a55-4d0c-9d7e-2f0c8a5f9b11';
 
 export interface Call {

@@ -9,6 +9,7 @@ import { readKubeconfig } from '../../kubernetes/read-kubeconfig.ts';
 import type { AdmittedParameters, Provisioner, Runtime } from '../provisioner.ts';
 import { makeNamespace } from '../steps/make-namespace.ts';
 import { reachCluster } from '../steps/reach-cluster.ts';
+import { DEPROVISION_SECONDS } from '../steps/deprovision-seconds.ts';
 import { checkNewAccess } from './check-new-access.ts';
 import { checkRights } from './check-rights.ts';
 import { demandRights } from './demand-rights.ts';
@@ -36,6 +37,7 @@ export function ownClusterProvisioner({ clusters, guard }: OwnClusterParts): Pro
       checkRights(parts),
       makeNamespace(parts),
     ],
+    deprovisionSeconds: DEPROVISION_SECONDS,
     deprovision: [],
     update: [checkNewAccess(clusters)],
     // The cluster is somebody else's, and so is what it costs.

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { ClusterAccess } from '../../kubernetes/cluster-access.ts';
 import type { OpenClusters } from '../../kubernetes/open-clusters.ts';
 import type { Provisioner, Runtime } from '../provisioner.ts';
+import { DEPROVISION_SECONDS } from '../steps/deprovision-seconds.ts';
 import { makeNamespace } from '../steps/make-namespace.ts';
 import { reachCluster } from '../steps/reach-cluster.ts';
 import { makeCluster } from './make-cluster.ts';
@@ -34,6 +35,7 @@ export function sandboxProvisioner({ clusters, host }: SandboxParts): Provisione
     name: 'sandbox',
     provisionSeconds: PROVISION_SECONDS,
     provision,
+    deprovisionSeconds: DEPROVISION_SECONDS,
     deprovision: [removeCluster(host)],
     update: [],
     suspend: [removeCluster(host)],

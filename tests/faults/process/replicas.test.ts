@@ -33,6 +33,7 @@ describeWith(
           { migration: '0001-ledger' },
           { migration: '0002-reconcilers' },
           { migration: '0003-updates' },
+          { migration: '0004-platform-region' },
         ]);
         const ready = lines.filter(({ msg }) => msg === 'ready');
         expect(ready).toHaveLength(2);
@@ -77,6 +78,7 @@ describeWith(
           '0001-ledger',
           '0002-reconcilers',
           '0003-updates',
+          '0004-platform-region',
         ]);
       } finally {
         await Promise.all(brokers.map((each) => each.stop()));

@@ -69,6 +69,7 @@ describeOnEngines('instances', {}, (engine) => {
         provisioner: 'own-cluster',
         name: 'my-runtime',
         region: 'cf-eu10',
+        platformRegion: 'cf-eu10',
         runtimeId: 'runtime-1',
         accounts: { globalAccountId: 'ga', subaccountId: 'sa', userId: 'me@example.com' },
         parameters: { name: 'my-runtime', nested: { list: [1, 2.5, null, 'ü'] } },

@@ -105,6 +105,7 @@ export function newInstance(overrides: Partial<NewInstance> = {}): NewInstance {
     planId: '03e3cb66-a4c6-4c6a-b4b0-5d42224debea',
     provisioner: 'own-cluster',
     name: 'runtime',
+    platformRegion: 'cf-eu10',
     region: 'cf-eu10',
     runtimeId: undefined,
     accounts: {},

@@ -80,7 +80,7 @@ describeWith({ postgres: true }, 'migrating, on PostgreSQL alone', () => {
 
     const done = await Promise.all(replicas.map((replica) => migrate(replica)));
 
-    const applied = [['0001-ledger', '0002-reconcilers', '0003-updates']];
+    const applied = [['0001-ledger', '0002-reconcilers', '0003-updates', '0004-platform-region']];
     expect(done.filter((names) => names.length > 0)).toEqual(applied);
     expect(await Promise.all(replicas.map((replica) => schemaIsCurrent(replica)))).toEqual(
       Array.from({ length: 8 }, () => true),
