@@ -159,7 +159,9 @@ class Run {
     this.#held.delete(held);
     const answer: BindAnswer = await held.bind.resume();
     const heldForMs = this.#world.now().getTime() - held.since.getTime();
-    if (heldForMs <= HEARD_WITHIN_MS) this.#witness.bound(held.order, answer, await this.#moment());
+    // A refusal promises nothing: it came late, and another request may have got a credential meanwhile.
+    if (heldForMs > HEARD_WITHIN_MS || answer.outcome === 'refused') return;
+    this.#witness.bound(held.order, answer, await this.#moment());
   }
 
   async #tryCredentials(): Promise<void> {

@@ -105,7 +105,8 @@ export class Witness {
     this.#promised.delete(binding);
     for (const grant of seen.grants.filter((each) => each.binding === binding)) {
       this.#dead.add(grant.name);
-      if (answer.outcome !== 'ended') continue;
+      // An attempt that came to nothing may be undone later: nobody has its token.
+      if (answer.outcome !== 'ended' || grant.expiresAt === undefined) continue;
       const isGone = grant.hasEnded && !seen.objects.includes(grant.name);
       hold('ended when told so', isGone, `${binding} was told to be deleted, ${grant.name} is not`);
     }
