@@ -100,7 +100,7 @@ function anAct(): fc.Arbitrary<Act> {
         isSeen: fc.boolean(),
       }),
     },
-    { weight: 4, arbitrary: fc.record({ kind: kind('unbind'), binding, by }) },
+    { weight: 6, arbitrary: fc.record({ kind: kind('unbind'), binding, by }) },
     {
       weight: 5,
       arbitrary: fc.record({ kind: kind('pass time'), seconds: fc.constantFrom(...PASSING) }),
