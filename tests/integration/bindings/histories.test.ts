@@ -8,8 +8,8 @@ import { runHistory } from '../../support/histories/run-history.ts';
 import { BrokerWorld } from './broker-world.ts';
 import { type HistoryGround, openHistoryGround } from './history-ground.ts';
 
-/** A second each, and two on the embedded database; shrinking, where one fails, takes longer than all of them. */
-const RUNS = { postgres: 25, embedded: 10 } as const;
+/** Half a second each, and one on the embedded database; shrinking, where one fails, takes longer than all of them. */
+const RUNS = { postgres: 30, embedded: 10 } as const;
 const LONGEST = 15;
 
 /** Shrinking ends then, with the shortest counterexample so far; what is right has passed long before. */

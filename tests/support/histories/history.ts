@@ -89,9 +89,9 @@ function anAct(): fc.Arbitrary<Act> {
   const by = fc.constantFrom(...REPLICAS);
   const kind = <Kind extends Act['kind']>(...kinds: readonly Kind[]) => fc.constantFrom(...kinds);
   const act = fc.oneof(
-    { weight: 8, arbitrary: fc.record({ kind: kind('bind'), binding, seconds, by }) },
+    { weight: 12, arbitrary: fc.record({ kind: kind('bind'), binding, seconds, by }) },
     {
-      weight: 4,
+      weight: 6,
       arbitrary: fc.record({
         kind: kind('stall', 'crash'),
         binding,
@@ -100,7 +100,7 @@ function anAct(): fc.Arbitrary<Act> {
         isSeen: fc.boolean(),
       }),
     },
-    { weight: 4, arbitrary: fc.record({ kind: kind('unbind'), binding, by }) },
+    { weight: 6, arbitrary: fc.record({ kind: kind('unbind'), binding, by }) },
     {
       weight: 5,
       arbitrary: fc.record({ kind: kind('pass time'), seconds: fc.constantFrom(...PASSING) }),

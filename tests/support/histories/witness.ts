@@ -117,7 +117,10 @@ export class Witness {
   deprovisioned({ grants }: Seen): void {
     this.#isGoing = true;
     this.#promised.clear();
-    for (const { name } of grants) this.#dead.add(name);
+    for (const { name, isOrderedToEnd, hasEnded } of grants) {
+      this.#dead.add(name);
+      hold('nothing outlives its instance', isOrderedToEnd || hasEnded, `${name} is to live on`);
+    }
   }
 
   /** Once nothing is left to do for anybody. */
