@@ -11,6 +11,7 @@ import { issueGrant } from '../../src/kubernetes/token-request-issuer.ts';
 import { describeOnClusters } from '../support/clusters-under-test.ts';
 import { type Grant, GRANTS_NAMESPACE, type Grants, grantsOn } from '../support/grants.ts';
 import { kubectl } from '../support/kubectl.ts';
+import { until } from '../support/until.ts';
 
 /** The API server caches an authentication for 10 s. */
 const REFUSED_AS_UNKNOWN = { timeout: 15_000, interval: 250 };
@@ -274,7 +275,12 @@ describeOnClusters('a revoked grant', (open) => {
     await expect(revokeGrant(grants.client, grant.target, tools)).rejects.toMatchObject({
       reason: 'cancelled',
     });
-    expect(await grants.statusOf(grant)).toBe(200);
+    // The API server may not have seen its role binding yet.
+    await until({
+      what: 'it works still',
+      limitMs: 10_000,
+      isSo: async () => (await grants.statusOf(grant)) === 200,
+    });
   });
 });
 
